@@ -202,8 +202,9 @@ static const struct cli_opt top_opts[] = {
 	{ "batch", 0, NULL, "print it instead, without a terminal" },
 	{ "count", 'n', "N", "how many times (1; with --batch)" },
 	{ "delay", 'd', "S", "seconds between two looks (1)" },
-	{ "process", 'p', NULL, "one row per process, not per TSG" },
-	{ "sort", 0, "KEY", "by held, waited, turns or pid (held)" },
+	{ "wide", 0, NULL, "all columns, and one row per TSG" },
+	{ "process", 'p', NULL, "with --wide: one row per process" },
+	{ "sort", 0, "KEY", "by used, waited, turns or pid (used)" },
 	END,
 };
 

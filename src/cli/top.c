@@ -20,7 +20,7 @@
 
 #define KEY_MS 100
 #define FIRST_NS (500 * NS_PER_MS) /* from the first reading of figures to the second */
-#define BATCH_COLS 110
+#define BATCH_COLS 100
 #define ESCAPE 0x1b
 #define WINDOW_MAX_S 10 /* the daemon has windows up to this length */
 
@@ -142,6 +142,19 @@ static int print_json(struct view *v)
 	return gs_json_line(stdout, o) || fflush(stdout) ? -EIO : 0;
 }
 
+/* Adds users' names, which gs_identity_add() adds on a terminal. */
+static void put_users(json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		CLEANUP_FREE char *user = cli_user(row);
+
+		json_object_set_new(row, "user", user ? json_string(user) : json_null());
+	}
+}
+
 static int print_text(struct view *v)
 {
 	struct gs_grid grid;
@@ -150,6 +163,7 @@ static int print_text(struct view *v)
 
 	if (gs_grid_new(rows < 8 ? 8 : rows, cols ? cols : BATCH_COLS, &grid))
 		return -ENOMEM;
+	put_users(v->rows);
 	gs_top_draw(&v->t, v->rows, &grid);
 	grid.rows = rows;
 	if (v->shown)
@@ -282,6 +296,9 @@ static void on_browse(struct view *v, int key)
 	case 's':
 		v->t.sort = (v->t.sort + 1) % GS_SORTS;
 		break;
+	case 'w':
+		v->t.wide = !v->t.wide;
+		break;
 	case 'g':
 		v->t.by_process = !v->t.by_process;
 		break;
@@ -387,9 +404,8 @@ static int draw(struct view *v)
 	if (gs_grid_new(rows, cols, &grid))
 		return -ENOMEM;
 	/* if not all rows fit, the chosen row is the last one shown */
-	if (gs_top_has_identity(cols))
-		gs_identity_add(v->identity, v->rows,
-				v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);
+	gs_identity_add(v->identity, v->rows, v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0,
+			rows);
 	gs_top_draw(&v->t, v->rows, &grid);
 	gs_screen_show(&grid);
 	gs_grid_free(&grid);
@@ -444,7 +460,8 @@ static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 
 	v->count = 1;
 	v->json = c->json;
-	v->t.by_process = cli_opt(c, "process");
+	v->t.wide = cli_opt(c, "wide");
+	v->t.by_process = cli_opt(c, "process") || !v->t.wide;
 	if (cli_opt(c, "count"))
 		r = cli_of_option("count",
 				  gs_parse_u64(cli_opt(c, "count"), 1, UINT32_MAX, &v->count, err),
@@ -456,10 +473,12 @@ static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 	if (r)
 		return r;
 	v->period_ns = (uint64_t)(s * (double)NS_PER_S);
+	if (sort && !strcmp(sort, "held")) /* its name in the JSON */
+		sort = "used";
 	while (sort && v->t.sort < GS_SORTS && strcmp(sort, gs_top_sort_name(v->t.sort)))
 		v->t.sort++;
 	return v->t.sort == GS_SORTS
-		       ? gs_fail(err, -EINVAL, "--sort is held, waited, turns or pid, not '%s'",
+		       ? gs_fail(err, -EINVAL, "--sort is used, waited, turns or pid, not '%s'",
 				 sort)
 		       : 0;
 }

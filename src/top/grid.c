@@ -53,8 +53,13 @@ void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_
 			n = 1;
 			ch = L'?';
 		}
-		set(g, row, col, wcwidth(ch) == 1 ? ch : L'?', style);
 		at += n;
+		if (wcwidth(ch) == 2 && col + 1 < g->cols) {
+			set(g, row, col++, ch, style);
+			set(g, row, col, L'\0', style);
+		} else {
+			set(g, row, col, wcwidth(ch) == 1 ? ch : L'?', style);
+		}
 	}
 }
 
@@ -80,7 +85,8 @@ void gs_grid_print(const struct gs_grid *g, FILE *out)
 		while (n && line[n - 1].ch == L' ')
 			n--;
 		for (unsigned int i = 0; i < n; i++)
-			fprintf(out, "%lc", (wint_t)line[i].ch);
+			if (line[i].ch)
+				fprintf(out, "%lc", (wint_t)line[i].ch);
 		fputc('\n', out);
 	}
 }

@@ -17,13 +17,13 @@ enum gs_style {
 	GS_STYLE_LC,
 	GS_STYLE_BE,
 	GS_STYLE_OTHER, /* for other classes */
-	GS_STYLE_WARN,  /* waits, overruled wanted settings, lost time */
-	GS_STYLE_BAD,   /* suspended */
+	GS_STYLE_WARN,  /* waits, switching */
+	GS_STYLE_BAD,   /* paused */
 	GS_STYLES
 };
 
 struct gs_cell {
-	wchar_t ch;
+	wchar_t ch; /* 0: the second half of a wide character, which is in the cell before */
 	enum gs_style style;
 };
 
@@ -35,7 +35,7 @@ struct gs_grid {
 /* Makes a blank grid. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* Writes text, cut at the edge. A character that is not one column wide becomes '?'. */
+/* Writes text, cut at the edge. A character of no column, or of control, becomes '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,

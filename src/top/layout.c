@@ -7,20 +7,19 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
+#include "top/cell.h"
+#include "top/columns.h"
 
 #define MIN_COLS 40
 #define MIN_ROWS 8
-#define WIDE_COLS 100     /* least width for the additional columns */
-#define IDENTITY_COLS 128 /* least width for user, cgroup and command */
-#define STATE_AT 89
-#define STATE_COLS 15
+#define MOST_COLS 100 /* width of a screen that is not wide */
 #define BAR_AT 6
 #define MAX_STRIP 400
 #define SORT_KEY "sort_key" /* a row's member: the figure by which the row was sorted */
 /* changes up to this do not move a row; in percentage points or turns per second */
 #define SORT_MARGIN 2
 
-static const char *const sorts[GS_SORTS] = { "held", "waited", "turns", "pid" };
+static const char *const sorts[GS_SORTS] = { "used", "waited", "turns", "pid" };
 
 const char *gs_top_sort_name(enum gs_top_sort sort)
 {
@@ -143,90 +142,31 @@ static bool passes(const char *filter, const json_t *row)
 	       strstr(text(row, "class"), filter);
 }
 
-/*
- * Adds a figure of @from to that of @to. An unknown figure counts as 0; if both are unknown, so is
- * the sum.
- */
-static void add_number(json_t *to, const json_t *from, const char *key)
-{
-	double a = number(to, key), b = number(from, key);
-
-	if (b >= 0)
-		json_object_set_new(to, key, json_real((a < 0 ? 0 : a) + b));
-}
-
-static json_t *of_process(json_t *rows, const json_t *row)
-{
-	json_t *o;
-	size_t i;
-
-	json_array_foreach(rows, i, o)
-		if (number(o, "pid") >= 0 && number(o, "pid") == number(row, "pid") &&
-		    number(o, "gpu") == number(row, "gpu"))
-			return o;
-	return NULL;
-}
-
-/*
- * Adds a TSG's row to its process's row. States such as "waiting" are true if they are for any TSG.
- */
-static void merge(json_t *to, const json_t *from)
-{
-	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
-	static const char *const states[] = { "waiting", "overruled" };
-
-	for (size_t i = 0; i < GS_COUNT(sums); i++)
-		add_number(to, from, sums[i]);
-	for (size_t i = 0; i < GS_COUNT(states); i++)
-		if (json_is_true(json_object_get(from, states[i])))
-			json_object_set_new(to, states[i], json_true());
-	if (json_is_string(json_object_get(from, "suspended_by")))
-		json_object_set(to, "suspended_by", json_object_get(from, "suspended_by"));
-	/* only a TSG that is alone has this estimate */
-	if (number(from, "work_estimated_pct") >= 0)
-		json_object_set(to, "work_estimated_pct",
-				json_object_get(from, "work_estimated_pct"));
-	json_object_set_new(to, "mean_turn_us", json_null());
-	json_object_set_new(to, "slice_ended_pct", json_null());
-	json_array_append(json_object_get(to, "ids"), json_object_get(from, "id"));
-}
-
 static void add_row(const struct gs_top *t, json_t *rows, const json_t *tsg, const json_t *gpu)
 {
 	CLEANUP_JSON json_t *row = json_copy((json_t *)tsg);
-	json_t *same;
 
 	json_object_set(row, "gpu", json_object_get(gpu, "gpu"));
 	json_object_set_new(row, "ids", json_pack("[O]", json_object_get(tsg, "id")));
-	if (!passes(t->filter, row))
-		return;
-	same = t->by_process ? of_process(rows, row) : NULL;
-	if (same)
-		merge(same, row);
-	else
+	if (passes(t->filter, row))
 		json_array_append(rows, row);
 }
 
 json_t *gs_top_rows(const struct gs_top *t)
 {
-	CLEANUP_JSON json_t *rows = json_array();
+	CLEANUP_JSON json_t *rows = json_array(), *merged = NULL;
 	json_t *gpu, *tsg;
 	size_t i, j;
 
 	json_array_foreach(t->gpus, i, gpu)
 		json_array_foreach(json_object_get(gpu, "tsgs"), j, tsg)
 			add_row(t, rows, tsg, gpu);
-	return sorted(rows, t);
+	merged = t->by_process ? gs_cell_processes(rows) : json_incref(rows);
+	gs_cell_put_order(merged);
+	return sorted(merged, t);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
-
-static enum gs_style class_style(const char *class)
-{
-	return !strcmp(class, "lc")   ? GS_STYLE_LC
-	       : !strcmp(class, "be") ? GS_STYLE_BE
-				      : GS_STYLE_OTHER;
-}
 
 /* The letter for a class: its first letter as a capital, or '#'. */
 static char class_letter(const char *class)
@@ -267,43 +207,47 @@ static const char *next_class(const json_t *tsgs, const char *last)
 	return next;
 }
 
-static double held_by(const json_t *tsgs, const char *class)
+static double used_by(const json_t *tsgs, const char *class)
 {
 	double sum = 0;
 	const json_t *t;
 	size_t i;
 
 	json_array_foreach(tsgs, i, t)
-		if (!strcmp(text(t, "class"), class) && number(t, "held_pct") > 0)
-			sum += number(t, "held_pct");
+		if (!strcmp(text(t, "class"), class) && gs_cell_used(t) > 0)
+			sum += gs_cell_used(t);
 	return sum;
 }
 
-static void draw_classes(struct bar *b, const json_t *gpu, double held)
+static void draw_classes(struct bar *b, const json_t *gpu, double used)
 {
 	const json_t *tsgs = json_object_get(gpu, "tsgs");
 	double known = 0;
 
 	for (const char *class = ""; (class = next_class(tsgs, class));) {
-		double sum = held_by(tsgs, class);
+		double sum = used_by(tsgs, class);
 
-		bar_add(b, sum, class_letter(class), class_style(class));
+		bar_add(b, sum, class_letter(class), gs_columns_style(class));
 		known += sum;
 	}
-	if (held - known >= 1) /* held time of processes that this user may not see */
-		bar_add(b, held - known, '#', GS_STYLE_OTHER);
+	if (used - known >= 1) /* time of processes that this user may not see */
+		bar_add(b, used - known, '#', GS_STYLE_OTHER);
 }
 
-static unsigned int bar_width(const struct gs_grid *g)
+static unsigned int bar_width(const struct gs_top *t, const struct gs_grid *g)
 {
-	return g->cols > 90 ? g->cols - 50 : g->cols > 60 ? g->cols - 40 : 20;
+	unsigned int cols = !t->wide && g->cols > MOST_COLS ? MOST_COLS : g->cols;
+
+	return cols > 62 ? cols - 42 : 20;
 }
 
 static void draw_gpu(const struct gs_top *t, const json_t *gpu, struct gs_grid *g, unsigned int row)
 {
-	double held = number(gpu, "held_pct"), lost = number(gpu, "lost_pct");
-	struct bar b = { .g = g, .row = row, .width = bar_width(g) };
-	char figures[4][16];
+	double held = number(gpu, "held_pct"), idle = fmax(0, number(gpu, "idle_pct"));
+	double used = held - idle, free_pct = number(gpu, "open_pct") + idle;
+	double lost = number(gpu, "lost_pct");
+	struct bar b = { .g = g, .row = row, .width = bar_width(t, g) };
+	char figures[3][16];
 
 	gs_grid_put(g, row, 0, GS_STYLE_HEAD, "GPU %.0f", number(gpu, "gpu"));
 	if (held < 0) {
@@ -315,13 +259,13 @@ static void draw_gpu(const struct gs_top *t, const json_t *gpu, struct gs_grid *
 		return;
 	}
 	gs_grid_put(g, row, BAR_AT, GS_STYLE_PLAIN, "[");
-	draw_classes(&b, gpu, held);
+	draw_classes(&b, gpu, used);
 	bar_add(&b, lost, '%', GS_STYLE_WARN);
-	bar_add(&b, number(gpu, "open_pct"), '.', GS_STYLE_PLAIN);
+	bar_add(&b, free_pct, '.', GS_STYLE_PLAIN);
 	gs_grid_put(g, row, BAR_AT + 1 + b.width, GS_STYLE_PLAIN,
-		    "] held %s lost %s open %s %% %s/s", cell(figures[0], held, 0),
-		    cell(figures[1], lost, 0), cell(figures[2], number(gpu, "open_pct"), 0),
-		    cell(figures[3], number(gpu, "switches_per_s"), 0));
+		    "] %s %s, switching %s, free %s %%",
+		    number(gpu, "idle_pct") < 0 ? "had" : "used", cell(figures[0], used, 0),
+		    cell(figures[1], lost, 0), cell(figures[2], free_pct, 0));
 }
 
 static char row_letter(size_t i)
@@ -345,7 +289,7 @@ static int row_of(const json_t *rows, uint64_t id)
 static void draw_strip(const struct gs_top *t, const json_t *gpu, const json_t *rows,
 		       struct gs_grid *g, unsigned int row)
 {
-	unsigned int width = bar_width(g) < MAX_STRIP ? bar_width(g) : MAX_STRIP;
+	unsigned int width = bar_width(t, g) < MAX_STRIP ? bar_width(t, g) : MAX_STRIP;
 	uint64_t ids[MAX_STRIP];
 
 	if (!t->strip || gs_strip_read(t->strip, (uint32_t)number(gpu, "gpu"), ids, width))
@@ -359,151 +303,37 @@ static void draw_strip(const struct gs_top *t, const json_t *gpu, const json_t *
 			     !ids[i] ? '.'
 			     : r     ? row_letter((size_t)of)
 				     : '#',
-			     r ? class_style(text(r, "class")) : GS_STYLE_PLAIN);
+			     r ? gs_columns_style(text(r, "class")) : GS_STYLE_PLAIN);
 	}
-	gs_grid_put(g, row, BAR_AT + 1 + width, GS_STYLE_PLAIN, "| turns of the last second");
+	gs_grid_put(g, row, BAR_AT + 1 + width, GS_STYLE_PLAIN, "| the last second");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const char *state_of(const json_t *row, char buf[24], enum gs_style *style)
+static void draw_row(const struct gs_top *t, const struct gs_columns *c, const json_t *row,
+		     size_t i, struct gs_grid *g, unsigned int at)
 {
-	double work = number(row, "work_estimated_pct");
-
-	*style = GS_STYLE_PLAIN;
-	if (json_is_true(json_object_get(row, "held"))) {
-		*style = GS_STYLE_BAD;
-		return "held";
-	}
-	if (json_is_string(json_object_get(row, "suspended_by"))) {
-		const char *by = json_string_value(json_object_get(row, "suspended_by"));
-
-		*style = GS_STYLE_BAD;
-		return strcmp(by, "request") ? "suspended" : "held: request";
-	}
-	*style = GS_STYLE_WARN;
-	if (json_is_true(json_object_get(row, "overruled")))
-		return "overruled";
-	if (json_is_true(json_object_get(row, "waiting")))
-		return "waits";
-	*style = GS_STYLE_PLAIN;
-	if (number(row, "held_pct") <= 0)
-		return "-";
-	if (work < 0)
-		return "runs";
-	snprintf(buf, 24, "alone ~%.0f %%", work);
-	return buf;
-}
-
-bool gs_top_has_identity(unsigned int cols)
-{
-	return cols >= IDENTITY_COLS;
-}
-
-/* Columns at the right of a wide screen. The last column takes all the remaining width. */
-static const struct {
-	unsigned int at, width;
-	const char *head, *key;
-} identity[] = {
-	{ STATE_AT + STATE_COLS + 1, 10, "USER", "user" },
-	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP, POD", "cgroup" },
-	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
-};
-
-/* The end of the text, which says more about a cgroup's path than the beginning. */
-static const char *tail(const char *text, unsigned int width)
-{
-	size_t n = strlen(text);
-
-	return width && n > width ? text + n - width : text;
-}
-
-static void draw_identity(const json_t *row, struct gs_grid *g, unsigned int at)
-{
-	for (size_t i = 0; i < GS_COUNT(identity) && gs_top_has_identity(g->cols); i++) {
-		const char *cell = row ? text(row, identity[i].key) : identity[i].head;
-		int width = (int)(identity[i].width ? identity[i].width : g->cols);
-
-		if (row && !strcmp(identity[i].key, "cgroup"))
-			cell = tail(cell, identity[i].width);
-		gs_grid_put(g, at, identity[i].at, row ? GS_STYLE_PLAIN : GS_STYLE_HEAD, "%.*s",
-			    width, cell);
-	}
-}
-
-static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int row)
-{
-	gs_grid_put(g, row, 0, GS_STYLE_HEAD, "  %6s %7s %-15s %-8s %3s %6s %6s %7s %s",
-		    t->by_process ? "TSGS" : "ID", "PID", "COMM", "CLASS", "GPU", "HELD%", "WAIT%",
-		    "TURNS/S", g->cols < WIDE_COLS ? "STATE" : "TURN_US CUT% MEM_MIB STATE");
-	draw_identity(NULL, g, row);
-	gs_grid_mark(g, row, GS_STYLE_HEAD);
-}
-
-/* GPU memory of the process in MiB, equal for all its TSGs; negative: unknown. */
-static double memory_mib(const json_t *row)
-{
-	double bytes = number(row, "memory_bytes");
-
-	return bytes < 0 ? bytes : bytes / (double)(1u << 20);
-}
-
-static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct gs_grid *g,
-		     unsigned int at)
-{
-	char id[16], pid[16], gpu[16], held[16], waited[16], turns[16], mean[16], cut[16], mib[16];
-	char estimate[24];
-	const char *class = text(row, "class");
-	enum gs_style style;
-	const char *state = state_of(row, estimate, &style);
-	double first = t->by_process ? (double)json_array_size(json_object_get(row, "ids"))
-				     : number(row, "id");
-
-	gs_grid_put(g, at, 0, class_style(class), "%c", row_letter(i));
-	gs_grid_put(g, at, 2, GS_STYLE_PLAIN, "%6s %7s %-15.15s", cell(id, first, 0),
-		    cell(pid, number(row, "pid"), 0), text(row, "comm"));
-	gs_grid_put(g, at, 33, class_style(class), "%-8.8s", class);
-	gs_grid_put(g, at, 42, GS_STYLE_PLAIN, "%3s %6s %6s %7s", cell(gpu, number(row, "gpu"), 0),
-		    cell(held, number(row, "held_pct"), 1),
-		    cell(waited, number(row, "waited_pct"), 1),
-		    cell(turns, number(row, "turns_per_s"), 0));
-	if (number(row, "gpu_instance") >= 0) /* a TSG in a MIG partition has no times */
-		gs_grid_put(g, at, 45, GS_STYLE_PLAIN, "/%.0f/%s", number(row, "gpu_instance"),
-			    cell(gpu, number(row, "compute_instance"), 0));
-	if (g->cols < WIDE_COLS) {
-		gs_grid_put(g, at, 68, style, "%s", state);
-	} else {
-		gs_grid_put(g, at, 68, GS_STYLE_PLAIN, "%7s %4s %7s",
-			    cell(mean, number(row, "mean_turn_us"), 0),
-			    cell(cut, number(row, "slice_ended_pct"), 0),
-			    cell(mib, memory_mib(row), 0));
-		gs_grid_put(g, at, STATE_AT, style, "%.*s",
-			    gs_top_has_identity(g->cols) ? STATE_COLS : (int)g->cols, state);
-		draw_identity(row, g, at);
-	}
+	gs_grid_put(g, at, 0, gs_columns_style(text(row, "class")), "%c", row_letter(i));
+	gs_columns_row(c, row, g, at);
 	if (t->has_cursor && i == t->chosen)
 		gs_grid_mark(g, at, GS_STYLE_CHOSEN);
 }
 
 static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
-	unsigned int waiting = 0, suspended = 0;
-	enum gs_style style;
-	char estimate[24];
+	unsigned int waiting = 0, paused = 0;
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row) {
-		const char *state = state_of(row, estimate, &style);
-
-		waiting += !strcmp(state, "waits");
-		suspended += style == GS_STYLE_BAD;
+		paused += gs_cell_is_paused(row);
+		waiting += !gs_cell_is_paused(row) && json_is_true(json_object_get(row, "waiting"));
 	}
 	gs_grid_put(g, 0, 0, GS_STYLE_PLAIN,
-		    "gpusched top %s  %s%s  %zu %s by %s: %u waiting, %u suspended%s%s", t->clock,
+		    "gpusched top %s  %s%s  %zu %s by %s: %u waiting, %u paused%s%s", t->clock,
 		    t->policy ? "policy " : "no policy", t->policy ? t->policy : "",
-		    json_array_size(rows), t->by_process ? "processes" : "TSGs",
-		    gs_top_sort_name(t->sort), waiting, suspended, *t->filter ? "  filter: " : "",
+		    json_array_size(rows), t->by_process ? "programs" : "TSGs",
+		    gs_top_sort_name(t->sort), waiting, paused, *t->filter ? "  filter: " : "",
 		    t->filter);
 }
 
@@ -534,14 +364,14 @@ unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
 }
 
 /* Draws as many rows as fit, and scrolls so that the chosen row is visible. */
-static void draw_rows(const struct gs_top *t, const json_t *rows, struct gs_grid *g,
-		      unsigned int from)
+static void draw_rows(const struct gs_top *t, const struct gs_columns *c, const json_t *rows,
+		      struct gs_grid *g, unsigned int from)
 {
 	unsigned int room = g->rows > from + t->has_cursor ? g->rows - from - t->has_cursor : 0;
 	size_t first = t->has_cursor && room && t->chosen >= room ? t->chosen - room + 1 : 0;
 
 	for (unsigned int i = 0; i < room && first + i < json_array_size(rows); i++)
-		draw_row(t, json_array_get(rows, first + i), first + i, g, from + i);
+		draw_row(t, c, json_array_get(rows, first + i), first + i, g, from + i);
 }
 
 static void draw_help(struct gs_grid *g, unsigned int at)
@@ -549,15 +379,17 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 	static const char *const lines[] = {
 		"q         quit",
 		"Up, k     the row above         Down, j   the row below",
-		"s         sort by the next of held, waited, turns, pid",
+		"s         sort by the next of used, waited, turns, pid",
+		"w         more columns, or fewer",
 		"g         one row per process, or one per TSG",
 		"/         show the rows with a text in pid, name or class; Escape: all rows",
-		"c         set the class of the chosen process",
-		"z, r      suspend, resume the chosen row",
-		"HELD%     time on the GPU; a program alone holds it while it idles",
-		"WAIT%     time known to be spent waiting; \"-\" is not known",
-		"CUT%      turns that the slice ended",
-		"MEM_MIB   memory of the GPU that its process holds",
+		"c         set the class of the chosen program",
+		"z, r      pause the chosen row, let it run again",
+		"[BBLL%.]  time of class be (B), lc (L), others (#); switching (%); free (.)",
+		"|aab.a|   who had the GPU in the last second, by the letters of the rows",
+		"USED      part of the time; HAD GPU: it may have idled, no samples tell",
+		"WAITED    part of the time; > : longer, not all waits are seen; -: not known",
+		"MEMORY    memory of the GPU that it holds",
 		"any key leads back",
 	};
 
@@ -567,6 +399,9 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
+	struct gs_columns c = { .wide = t->wide,
+				.by_process = t->by_process,
+				.samples = gs_cell_has_samples(t->gpus) };
 	unsigned int at = 1;
 	const json_t *gpu;
 	size_t i;
@@ -587,12 +422,13 @@ void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 	if (t->help) {
 		draw_help(g, at);
 	} else {
-		draw_head(t, g, at++);
-		draw_rows(t, rows, g, at);
+		gs_columns_choose(&c, rows, g->cols);
+		gs_columns_head(&c, g, at++);
+		draw_rows(t, &c, rows, g, at);
 	}
 	if (t->has_cursor)
 		gs_grid_put(g, g->rows - 1, 0, t->line[0] ? GS_STYLE_WARN : GS_STYLE_PLAIN, "%s",
 			    t->line[0] ? t->line
-				       : "q quit  s sort  g group  / filter  c class  z suspend  "
-					 "r resume  ? help");
+				       : "q quit  s sort  w wide  g group  / filter  c class  "
+					 "z pause  r resume  ? help");
 }

@@ -12,7 +12,7 @@
 #include "top/grid.h"
 #include "top/strip.h"
 
-enum gs_top_sort { GS_SORT_HELD, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_SORTS };
+enum gs_top_sort { GS_SORT_USED, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_SORTS };
 const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
@@ -25,6 +25,7 @@ struct gs_top {
 	const struct gs_strip *strip; /* turns of the last second; NULL: not known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
+	bool wide;       /* all columns; else at most 100 characters */
 	char filter[32]; /* if not "", shows only rows with this text in pid, comm or class */
 	size_t chosen;   /* row under the cursor */
 	bool has_cursor; /* false: the grid is printed to a file */
@@ -38,8 +39,6 @@ struct gs_top {
  * keep their places. The caller owns the reference.
  */
 json_t *gs_top_rows(const struct gs_top *t);
-/* True if a screen of @cols columns is wide enough for "user", "cgroup" and "command". */
-bool gs_top_has_identity(unsigned int cols);
 /* The number of lines that the whole screen needs. */
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);

@@ -92,7 +92,8 @@ void gs_screen_show(const struct gs_grid *g)
 			cchar_t out;
 
 			setcchar(&out, text, attribute(c->style), pair_of(c->style), NULL);
-			mvadd_wch((int)row, (int)col, &out);
+			if (c->ch) /* the second half of a wide character is drawn with it */
+				mvadd_wch((int)row, (int)col, &out);
 		}
 	}
 	refresh();

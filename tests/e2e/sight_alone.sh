@@ -56,7 +56,7 @@ estimate() {
 load be $fixed
 estimate saturating 3
 like "$("$gpusched" status | grep -w $LOAD_PID)" " (9[5-9]|100) % " "status shows the work as an estimate"
-check "top shows the work as an estimate" wait_for 10 eval '"$gpusched" top --batch | grep -qE "alone ~(9[5-9]|100) %"'
+check "top shows the work as an estimate" wait_for 10 eval '"$gpusched" top --batch | grep -qE " $LOAD_PID .* (9[5-9]|100) % "'
 is "$("$gpusched" stats --by process --json | jq -cs "flatten | map(select(.pid == $LOAD_PID))[0] | [.worked_ms > 500, .alone_ms >= .worked_ms, .figures.worked_ms]")" \
 	'[true,true,"estimated"]' "stats has the estimate"
 is "$("$gpusched" stats --json | jq -c '.gpu_time[0].estimate_reason, .account.usage_unavailable')" $'null\n0' "nothing prevents the estimate"

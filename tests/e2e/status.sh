@@ -113,7 +113,7 @@ check "the finding is an event" wait_for 20 grep -q '"what":"lost-time"' "$scrat
 diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
 le $ms 8000 "the finding takes a second or two on a quiet machine"
 like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "the finding says what to do"
-ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "top has the lost share"
+ge "$("$gpusched" top --batch | sed -n 's/.*switching \([0-9]*\),.*/\1/p' | head -1)" 10 "top has the lost share"
 ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "status --json has the lost share"
 "$gpusched" set class:be timeslice=2ms >/dev/null
 check "the finding is gone after the command that it proposes" wait_for 20 "$gpusched" status

@@ -44,17 +44,17 @@ bar_of() {
 
 # ---- the screen ------------------------------------------------------------------------------------
 open_top 80x24
-check "top shows the GPU's figures" shows '^GPU 0 \[.*[1-9][0-9]*/s'
-check "top shows a strip of turns" shows '[|][a-z#.]*a[a-z#.]*[|] turns of the last second'
+check "top shows the GPU's figures" shows '^GPU 0 \[.*used [1-9]'
+check "top shows a strip of turns" shows '[|][a-z#.]*a[a-z#.]*[|] the last second'
 check "the strip fills with turns of the BE" wait_for 5 eval '[ "$(screen | grep -o "|[a-z#.+]*|" | tr -cd a | wc -c)" -ge 10 ]'
 check "top shows the LC" shows " $lc gsload .* lc .*runs"
-is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/')" "gpusched top TIME no policy N TSGs by held: N waiting, N suspended
-GPU N [BAR] held N lost N open N % N/s
- |STRIP| turns of the last second
- ID PID COMM CLASS GPU HELD% WAIT% TURNS/S STATE
-a N N gsload be N N N N runs
-b N N gsload lc N N - N runs
-q quit s sort g group / filter c class z suspend r resume ? help" "the whole screen of 80 x 24 is as it should be"
+is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/; s/ < N %/ N %/; s/ N MiB / M /; s/ < M / M /')" "gpusched top TIME no policy N programs by used: N waiting, N paused
+GPU N [BAR] used N, switching N, free N %
+ |STRIP| the last second
+ PID NAME CLASS USED WAITED MEMORY STATE
+a N gsload be N % N % M runs
+b N gsload lc N % - M runs
+q quit s sort w wide g group / filter c class z pause r resume ? help" "the whole screen of 80 x 24 is as it should be"
 is "$(screen | wc -l)" 24 "the screen has 24 lines"
 like "$(bar_of)" '^B{30,}L{0,3}#?%*\.*$' "the bar has the classes' shares"
 ge "$(screen | grep -o '|[a-z#.+]*|' | tr -cd a | wc -c)" 10 "the strip has at least 10 turns of the BE"
@@ -62,23 +62,23 @@ check "the strip has a turn of the LC" shows '\|[a-z#.+]*b[a-z#.+]*\|'
 
 # ---- keys ------------------------------------------------------------------------------------------
 keys s
-check "s sorts by waiting" shows 'TSGs by waited'
+check "s sorts by waiting" shows 'programs by waited'
 keys s s
-check "two more s sort by pid" shows 'TSGs by pid'
+check "two more s sort by pid" shows 'programs by pid'
 keys g
-check "g groups by process" shows '2 processes by pid.*' && check "grouped rows have their number of TSGs" shows '^ +TSGS +PID'
+check "g shows TSGs" shows '2 TSGs by pid.*'
 keys g s
 keys / "$lc"
 check "/ shows the filter as it is typed" shows "filter: $lc"
 check "the filter leaves one program" eval 'screen | grep -q "^a .* $lc " && ! screen | grep -qE "^. +[0-9]+ +$be "'
 keys Enter z
-check "z asks before it suspends" shows "suspend tsg:[0-9]+ \(gsload\)\? y or n"
+check "z asks before it suspends" shows "suspend pid:[0-9]+ \(gsload\)\? y or n"
 keys n
 check "n cancels" shows "nothing was done"
 is "$(sim_disabled $lc)" 0 "the cancelled suspension was not made"
 keys z y
 check "y confirms the suspension" wait_for 10 eval '[ "$(sim_disabled $lc)" -gt 0 ]'
-check "top shows the suspension" shows " $lc gsload .*suspended"
+check "top shows the suspension" shows " $lc gsload .*paused by a person"
 keys r y
 check "r resumes the program" wait_for 10 eval '[ "$(sim_disabled $lc)" = 0 ]'
 keys c be Enter
@@ -90,15 +90,17 @@ check "top shows the refusal of an unknown class" shows "nonsense"
 keys / Escape
 check "Escape removes the filter" shows " $be gsload"
 keys '?'
-check "? explains the keys" shows "suspend, resume the chosen row"
+check "? explains the keys" shows "pause the chosen row, let it run again"
 keys x
-check "any key leads back to the rows" shows '^ +ID +PID'
+check "any key leads back to the rows" shows '^ +PID +NAME'
 keys Down
 check "the cursor is on a program's row" eval 'sleep 1; mux capture-pane -pe | grep -a $'"'\\033\\[7m'"' | grep -q gsload'
 
 # ---- sizes, colours --------------------------------------------------------------------------------
 mux resize-window -x 120 -y 30
-check "a larger window has more columns" shows 'TURN_US CUT% MEM_MIB STATE'
+check "a larger window has users" shows 'PID USER +NAME'
+keys w
+check "w shows more columns" shows 'TURNS/S +TURN +WHOLE SLICES +MEMORY STATE'
 mux resize-window -x 30 -y 5
 check "in a window that is too small top says so" shows '30 x 5 is too small'
 mux resize-window -x 80 -y 24
@@ -106,7 +108,7 @@ check "the screen comes back" shows '^GPU 0'
 # Looks at the escape sequences: a colour pair that was never set shows as black on black.
 check "no heading or row has a black foreground or background" eval '! mux capture-pane -pe | grep -qaE $'"'\033\[([0-9;]*;)?(30|40)[m;]'"
 mux resize-window -x 160 -y 24
-check "a wide window has user, cgroup and command" shows "root .* gsload (be|lc) --iter"
+check "a wide window has user, cgroup and command" shows "root .* gsload (be|lc) .* gsload (be|lc) --iter"
 mux resize-window -x 80 -y 24
 check "the screen has colours" eval 'mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
 keys q
@@ -123,12 +125,12 @@ mux kill-server
 exits 2 "top fails without a terminal" "$gpusched" top
 like "$out" "--batch" "the error mentions --batch"
 "$gpusched" top --batch -n 2 -d 0.3 >"$scratch/batch" </dev/null
-is "$(grep -c '^gpusched top' "$scratch/batch") $(grep -c " $be gsload" "$scratch/batch")" "2 2" "--batch prints as often as asked"
+is "$(grep -c '^gpusched top' "$scratch/batch") $(grep -cE " $be [a-z]+ +gsload" "$scratch/batch")" "2 2" "--batch prints as often as asked"
 is "$("$gpusched" top --batch --json -n 2 -d 0.3 | jq -c '[.gpus[0].tsgs | length, (.[0].held_pct != null)]' | uniq)" "[2,true]" \
 	"--batch --json prints as often, with figures"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" top --batch --sort pid)
-like "$out" " $be gsload +be +0 +- +- +- " "other users see no times"
-like "$out" "held [0-9]+ lost" "other users see the GPU's sums"
+like "$out" "$be [a-z]+ +gsload +be +- +- " "other users see no times"
+like "$out" "used [0-9]+, switching" "other users see the GPU's sums"
 exits 2 "--sort refuses an unknown key" "$gpusched" top --batch --sort nonsense
 stop_daemon
 done_testing
