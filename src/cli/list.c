@@ -200,7 +200,7 @@ static const struct gs_column wide_columns[] = {
 	/* the sum of all requests on the GPU, for one that gets no promise since that is too large */
 	{ "request_over_pct", "OVER%", GS_COL_RIGHT | RARE, .spare = 11 },
 	{ "limit_pct", "LIMIT%", GS_COL_RIGHT | RARE, .spare = 11 },
-	{ "policy_says.means", "WAY", RARE, .spare = 12 },
+	{ "policy_says.means", "MEANS", RARE, .spare = 12 },
 	{ "policy_says.why", "WHY", RARE, .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP | GS_COL_WIDE, .cell = cli_channels },
 };
