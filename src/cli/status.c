@@ -406,7 +406,7 @@ static void print_untold(const json_t *tsg)
 	print_wrapped("   do", "start it by 'gpusched run --class lc'", "");
 }
 
-static void put_time(FILE *f, const json_t *us)
+static void put_took(FILE *f, const json_t *us)
 {
 	double ms = (double)json_integer_value(us) / 1e3;
 
@@ -439,9 +439,9 @@ static void print_requests(const json_t *tsg)
 		(long long)json_integer_value(json_object_get(tsg, "pid")),
 		json_string_value(json_object_get(tsg, "comm")) ?: "-",
 		(long long)json_integer_value(json_object_get(r, "n")));
-	put_time(f, json_object_get(r, "p50_us"));
+	put_took(f, json_object_get(r, "p50_us"));
 	fputs(", 99 % within ", f);
-	put_time(f, json_object_get(r, "p99_us"));
+	put_took(f, json_object_get(r, "p99_us"));
 	for (size_t i = 0; all > 0 && i < GS_COUNT(parts); i++) {
 		double part = (double)json_integer_value(json_object_get(r, parts[i].key));
 

@@ -33,7 +33,7 @@ ge "$(part others)" 20 "a good part of their time is others'"
 le "$(part unknown)" 50 "most of it is known"
 is "$(of '.p50_us <= .p90_us and .p90_us <= .p99_us')" true "the percentiles have their order"
 is "$(compute $training .requests)" null "a program that tells nothing has none"
-like "$("$gpusched" status | tr '\n' ' ')" "process $service \(gsload\): [0-9]+ requests, p50 [0-9.]+ m?s, p99 [0-9.]+ m?s; on the GPU: itself [0-9]+ %, others [0-9]+ %, neither [0-9]+ %, unknown [0-9]+ %" \
+like "$("$gpusched" status | tr '\n' ' ' | tr -s ' ')" "process $service \(gsload\): [0-9]+ requests, half of them within [0-9.]+ m?s, 99 % within [0-9.]+ m?s; meanwhile on the GPU: itself [0-9]+ %, others [0-9]+ %, neither [0-9]+ %, not known [0-9]+ %" \
 	"status says it in a line"
 is "$("$gpusched" status --json | jq '[.findings[] | select(.finding == "waits-unseen")] | length')" 0 \
 	"nobody says that the waits are not known"
