@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "process/pod.h"
 #include "process/process.h"
 #include "table/procs.h"
+
+#define PIDS_MAX \
+	64 /* the processes of a scope to look at; a terminal's shells are among the first */
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
@@ -24,6 +28,38 @@ bool gs_job_shares(const char *cgroup, const char *ours)
 	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
 		if (!fnmatch(shared[i], name + 1, 0))
 			return true;
+	return false;
+}
+
+/* True if the name of a cgroup is a user manager's, "user@1000.service". */
+static bool is_manager(const char *name, size_t len)
+{
+	static const char begin[] = "user@", end[] = ".service";
+	size_t digits;
+
+	if (len <= strlen(begin) || strncmp(name, begin, strlen(begin)) != 0)
+		return false;
+	digits = strspn(name + strlen(begin), "0123456789");
+	return digits && len == strlen(begin) + digits + strlen(end) &&
+	       !strncmp(name + strlen(begin) + digits, end, strlen(end));
+}
+
+bool gs_job_may_share(const char *cgroup)
+{
+	static const char scope[] = ".scope";
+	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN];
+	size_t len = strlen(cgroup);
+
+	if (len < strlen(scope) || strcmp(cgroup + len - strlen(scope), scope) != 0 ||
+	    gs_pod_of(cgroup, pod, container))
+		return false;
+	for (const char *at = cgroup; *at; at += at[0] == '/') {
+		size_t n = strcspn(at, "/");
+
+		if (is_manager(at, n))
+			return true;
+		at += n;
+	}
 	return false;
 }
 
@@ -87,6 +123,44 @@ static int read_kin(struct gs_table *o, pid_t pid, struct gs_kin *ret, pid_t *re
 	return 0;
 }
 
+/* True if the process is a shell that leads its session, as a terminal starts one. */
+static bool leads_as_shell(pid_t pid)
+{
+	struct gs_process_ids ids;
+
+	return !gs_process_ids(pid, &ids) && ids.session == pid && gs_job_is_shell(ids.comm);
+}
+
+/* Looks at the process's own session first: that is a shell's if the process was typed into one. */
+static bool holds_shell(const struct gs_kin *k)
+{
+	char path[GS_CGROUP_PATH_LEN];
+	pid_t pids[PIDS_MAX];
+	size_t n;
+
+	if (leads_as_shell(k->session) && !gs_cgroup_path(k->session, path) &&
+	    !strcmp(path, k->cgroup))
+		return true;
+	n = gs_cgroup_pids(k->cgroup, pids, PIDS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (leads_as_shell(pids[i]))
+			return true;
+	return false;
+}
+
+/* The id of the cgroup if that was made for the process's job alone; 0: it was not, or unknown. */
+static uint64_t own_cgroup(const struct gs_kin *k)
+{
+	char ours[GS_CGROUP_PATH_LEN];
+
+	if (gs_cgroup_path(getpid(), ours))
+		ours[0] = '\0';
+	if (!k->cgroup[0] || gs_job_shares(k->cgroup, ours) ||
+	    (gs_job_may_share(k->cgroup) && holds_shell(k)))
+		return 0;
+	return gs_cgroup_of(k->pid);
+}
+
 /* True if processes above this one cannot change the job. */
 static bool is_end(const struct gs_kin *up, size_t n)
 {
@@ -96,18 +170,13 @@ static bool is_end(const struct gs_kin *up, size_t n)
 uint64_t gs_job_of(struct gs_table *o, pid_t pid)
 {
 	struct gs_kin up[GS_KIN_LEVELS];
-	char ours[GS_CGROUP_PATH_LEN];
 	uint64_t cgroup;
 	size_t n = 0;
 
 	while (pid > 1 && n < GS_KIN_LEVELS && !read_kin(o, pid, &up[n], &pid)) {
-		if (!n && up[0].cgroup[0]) {
-			if (gs_cgroup_path(getpid(), ours))
-				ours[0] = '\0';
-			cgroup = gs_job_shares(up[0].cgroup, ours) ? 0 : gs_cgroup_of(up[0].pid);
-			if (cgroup)
-				return cgroup;
-		}
+		cgroup = n ? 0 : own_cgroup(&up[0]);
+		if (cgroup)
+			return cgroup;
 		if (is_end(up, ++n))
 			break;
 	}

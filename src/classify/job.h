@@ -22,7 +22,8 @@
 
 /*
  * The job of @pid; 0: the process is gone. Reads /proc without waiting for the process: two small
- * files for each ancestor, unless the process is in a cgroup of its own.
+ * files for each ancestor, unless the process is in a cgroup of its own. In a scope that may be a
+ * terminal's, it also reads one for each of the first 64 processes there.
  */
 uint64_t gs_job_of(struct gs_table *o, pid_t pid);
 
@@ -44,5 +45,12 @@ pid_t gs_job_root(const struct gs_kin *up, size_t n);
 bool gs_job_is_shell(const char *comm);
 /* True if the cgroup was made for more than one job. @ours: the daemon's own cgroup. */
 bool gs_job_shares(const char *cgroup, const char *ours);
+
+/*
+ * True if the cgroup is a scope of a user's manager and in no container. Terminals keep all their
+ * shells in one such scope. `systemd-run --scope` makes one for a command. So it is shared if it
+ * holds a shell that leads a session.
+ */
+bool gs_job_may_share(const char *cgroup);
 
 #endif /* GPUSCHED_CLASSIFY_JOB_H */

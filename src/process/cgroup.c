@@ -106,3 +106,18 @@ bool gs_cgroup_is_roots(const char *path, size_t len)
 	snprintf(dir, sizeof(dir), "%s%.*s", root, (int)len, path);
 	return !stat(dir, &st) && !st.st_uid;
 }
+
+size_t gs_cgroup_pids(const char *path, pid_t *ret, size_t max)
+{
+	char file[PATH_MAX + GS_CGROUP_PATH_LEN];
+	CLEANUP_FILE FILE *f = NULL;
+	size_t n = 0;
+
+	if (!gs_cgroup_root())
+		return 0;
+	snprintf(file, sizeof(file), "%s%s/cgroup.procs", root, path);
+	f = fopen(file, "re");
+	while (f && n < max && fscanf(f, "%d", &ret[n]) == 1)
+		n++;
+	return n;
+}

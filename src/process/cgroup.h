@@ -34,5 +34,7 @@ bool gs_cgroup_is_roots(const char *path, size_t len);
 bool gs_cgroup_is_in(const char *path, const char *above);
 /* The id of the process's cgroup, as bpf_get_current_cgroup_id() returns it; 0: unknown. */
 uint64_t gs_cgroup_of(pid_t pid);
+/* Fills in the first processes of the cgroup @path, without those below. Returns how many. */
+size_t gs_cgroup_pids(const char *path, pid_t *ret, size_t max);
 
 #endif /* GPUSCHED_PROCESS_CGROUP_H */

@@ -602,6 +602,49 @@ static void test_job_cgroups(void **state)
 		assert_false(gs_job_shares(own[i], "/system.slice/gpuschedd.service"));
 }
 
+#define MANAGER "/user.slice/user-1000.slice/user@1000.service"
+#define LIBPOD "libpod-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
+
+/* Whether a scope is looked into; what is in it then decides. */
+static void test_job_terminals(void **state)
+{
+	static const char *const looked[] = {
+		MANAGER "/app.slice/app-org.kde.konsole-41769.scope",
+		MANAGER "/app.slice/app-org.kde.konsole-41769.scope/tab(42253).scope",
+		MANAGER "/app.slice/app-Hyprland-kitty-4711.scope",
+		MANAGER "/app.slice/ptyxis-spawn-75bc72bd-6642-4cf5-b62c-0674e11bfc84.scope",
+		MANAGER "/app.slice/kitty-1234-0.scope",
+		MANAGER
+		"/app.slice/snap.alacritty.alacritty-1f0fcd9c-8d0a-4b1d-8a7e-0123456789ab.scope",
+		MANAGER "/app.slice/run-r0123456789abcdef.scope",
+		MANAGER "/app.slice/training.scope",
+		"/lxc.payload.gpu1" MANAGER "/app.slice/kitty-1.scope",
+	};
+	static const char *const one[] = {
+		MANAGER "/app.slice/training.service",
+		MANAGER "/app.slice/app-foot@4711.service",
+		MANAGER "/user.slice/" LIBPOD,
+		MANAGER "/user.slice/" LIBPOD "/container",
+		MANAGER "/app.slice/podman-123.scope/libpod-payload-1",
+		"/system.slice/run-r1.scope",
+		"/user.slice/user-1000.slice/run-r1.scope",
+		"/user@1000.servicex/a.scope",
+		"/user@.service/a.scope",
+		"/xuser@1000.service/a.scope",
+		"/user@1x.service/a.scope",
+		"/user@1000.service",
+		"/a.scope",
+		"/.scope",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GS_COUNT(looked); i++)
+		assert_true(gs_job_may_share(looked[i]));
+	for (size_t i = 0; i < GS_COUNT(one); i++)
+		assert_false(gs_job_may_share(one[i]));
+}
+
 /* This process has its parent's job, since nothing has given it another one. */
 static void test_job_of(void **state)
 {
@@ -634,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_job_tree),
 		cmocka_unit_test(test_job_command),
 		cmocka_unit_test(test_job_cgroups),
+		cmocka_unit_test(test_job_terminals),
 		cmocka_unit_test(rules_that_wait_hold_later_ones_down),
 		cmocka_unit_test(lines_that_wait_for_a_name),
 		cmocka_unit_test(rules_that_came_near),
