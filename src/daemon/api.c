@@ -21,15 +21,11 @@ static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	const struct api_link *l = info ? info->socket_context : NULL;
-	const struct api_uid *u;
 	int r = l ? api_link_peer(l, ret) : -EPERM;
 
 	if (r)
 		return r;
-	/* the pod was found when the peer connected: the process may have ended since */
-	u = api_link_uid(l);
-	if (*u->pod)
-		api_pod_set(ret, u->pod);
+	api_pod_set(ret, api_link_uid(l));
 	return 0;
 }
 

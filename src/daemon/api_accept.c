@@ -32,12 +32,13 @@ struct api_uid *api_uid_of(struct api *a, const struct gs_peer *peer)
 	struct api_uid *u;
 
 	for (u = a->uids; u; u = u->next)
-		if (u->uid == peer->uid && !strcmp(u->pod, peer->pod))
+		if (u->uid == peer->uid && u->place == peer->place && !strcmp(u->pod, peer->pod))
 			return u;
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return NULL;
 	u->uid = peer->uid;
+	u->place = peer->place;
 	memcpy(u->pod, peer->pod, sizeof(u->pod));
 	u->next = a->uids;
 	a->uids = u;
@@ -153,7 +154,7 @@ void api_hand_over(struct api *a)
 static void take_in(struct api *a, int fd, bool of_pod)
 {
 	struct gs_peer peer;
-	int r = of_pod ? api_pod_of_fd(fd, &peer) : api_peer_of_fd(fd, &peer);
+	int r = of_pod ? api_pod_of_fd(fd, &peer) : api_user_of_fd(fd, &peer);
 	struct api_uid *u = r ? NULL : api_uid_of(a, &peer);
 
 	if (!u) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_pods.c - identifies peers that ask through the socket for pods
+ * api_pods.c - identifies peers that are pods or containers
  *
- * A pod mounts only the folder of that socket. Its processes may have any uid, even root's, which
- * means nothing on this machine. So such a peer counts as its pod, and never as a user.
+ * A pod mounts only the folder of the pods' socket. Its processes may have any uid, even root's,
+ * which means nothing on this machine. So such a peer counts as its pod, and never as a user. At
+ * the daemon's own socket, root of a container counts as nobody.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include "basic/cleanup.h"
 #include "daemon/api_priv.h"
 #include "process/inside.h"
+#include "process/root.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* from Linux 6.5 on */
@@ -43,11 +45,19 @@ static bool is_still(int fd)
 	return poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, 0) == 0;
 }
 
-void api_pod_set(struct gs_peer *peer, const char *pod)
+static void be_nobody(struct gs_peer *peer, uid_t number)
 {
-	snprintf(peer->pod, sizeof(peer->pod), "%s", pod);
-	peer->uid = number_of(pod);
+	peer->uid = number;
 	peer->gid = (gid_t)-1;
+}
+
+void api_pod_set(struct gs_peer *peer, const struct api_uid *as)
+{
+	if (!*as->pod && as->place == GS_PEER_HERE)
+		return;
+	memcpy(peer->pod, as->pod, sizeof(peer->pod));
+	peer->place = as->place;
+	be_nobody(peer, as->uid);
 }
 
 int api_pod_of_fd(int fd, struct gs_peer *ret)
@@ -56,6 +66,33 @@ int api_pod_of_fd(int fd, struct gs_peer *ret)
 
 	if (api_peer_of_fd(fd, ret) || !gs_inside_of(ret->pid, pod) || !is_still(fd))
 		return -EPERM;
-	api_pod_set(ret, pod);
+	memcpy(ret->pod, pod, sizeof(ret->pod));
+	be_nobody(ret, number_of(pod));
+	return 0;
+}
+
+/* ---- root at the daemon's own socket --------------------------------------------------------- */
+
+static enum gs_peer_place place_of(pid_t pid)
+{
+	if (gs_root_of(pid, 0) == GS_ROOT_MACHINES)
+		return GS_PEER_HERE;
+	return gs_root_in_our_pod(pid) ? GS_PEER_IN_OUR_POD : GS_PEER_OUTSIDE;
+}
+
+int api_user_of_fd(int fd, struct gs_peer *ret)
+{
+	char inside[GS_CONTAINER_LEN] = "";
+	int r = api_peer_of_fd(fd, ret);
+
+	if (r || ret->uid)
+		return r;
+	ret->place = place_of(ret->pid);
+	if (!is_still(fd))
+		ret->place = GS_PEER_OUTSIDE;
+	if (ret->place == GS_PEER_HERE)
+		return 0;
+	gs_inside_of(ret->pid, inside);
+	be_nobody(ret, number_of(inside));
 	return 0;
 }

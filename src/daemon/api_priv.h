@@ -9,6 +9,7 @@
 
 #include "daemon/daemon.h"
 #include "hub/lanes.h"
+#include "hub/peer.h"
 
 #define API_CONNECTIONS 256     /* connections altogether */
 #define API_CONNECTIONS_ROOT 16 /* of these, for root alone */
@@ -38,7 +39,8 @@ struct api_request {
 struct api_uid {
 	struct api_uid *next;
 	uid_t uid;
-	char pod[GS_CONTAINER_LEN]; /* as in struct gs_peer */
+	char pod[GS_CONTAINER_LEN]; /* as in struct gs_peer, like @place */
+	enum gs_peer_place place;
 	unsigned int connections, watchers;
 	unsigned int closing;             /* refused connections that its lane has not closed yet */
 	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
@@ -92,7 +94,10 @@ int api_peer_of_fd(int fd, struct gs_peer *ret);
 /* ---- api_pods.c */
 /* -EPERM: the peer is in no pod and no container, or it has ended. */
 int api_pod_of_fd(int fd, struct gs_peer *ret);
-void api_pod_set(struct gs_peer *peer, const char *pod);
+/* A peer at the daemon's own socket. With uid 0 it counts as root only if it is the machine's. */
+int api_user_of_fd(int fd, struct gs_peer *ret);
+/* Makes @peer what it was found to be when it connected: the process may have ended since. */
+void api_pod_set(struct gs_peer *peer, const struct api_uid *as);
 
 /* ---- api_answer.c */
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,

@@ -13,6 +13,8 @@ bool gs_peer_in_group(const struct gs_peer *peer, gid_t gid)
 	CLEANUP_FREE gid_t *groups = NULL;
 	socklen_t size = 0;
 
+	if (peer->place != GS_PEER_HERE)
+		return false;
 	if (peer->gid == gid)
 		return true;
 	if (peer->pid == getpid())

@@ -11,6 +11,13 @@
 #include "classify/classify.h"
 #include "process/pod.h"
 
+/* Whether a peer with uid 0 is the machine's root (process/root.h). */
+enum gs_peer_place {
+	GS_PEER_HERE,
+	GS_PEER_IN_OUR_POD, /* in another container of the daemon's own pod, as gpusched-nri is */
+	GS_PEER_OUTSIDE,    /* in another container or namespace, or we cannot tell */
+};
+
 /* Credentials of the peer (or of this process). */
 struct gs_peer {
 	uid_t uid;
@@ -25,6 +32,8 @@ struct gs_peer {
 	 * peer is a user. A pod's @uid belongs to no user, and only serves quotas.
 	 */
 	char pod[GS_CONTAINER_LEN];
+	/* Not GS_PEER_HERE: such a peer's @uid belongs to no user, either. */
+	enum gs_peer_place place;
 };
 
 /* True if the peer had this group when it connected. No name is looked up. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "process/cgroup.h"
 #include "process/pod.h"
 
 /* ---- decisions ------------------------------------------------------------------------------- */
@@ -91,6 +92,39 @@ enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
 	return GS_ROOT_MACHINES;
 }
 
+/*
+ * True if the part that two paths have in common names a pod. Two pods have no such part in common,
+ * and a container cannot make one above itself.
+ */
+static bool share_pod(const char *path, const char *ours)
+{
+	char common[GS_CGROUP_PATH_LEN], pod[GS_POD_LEN], container[GS_CONTAINER_LEN];
+	size_t n = 0;
+
+	while (n + 1 < sizeof(common) && path[n] && path[n] != '\n' && path[n] == ours[n])
+		n++;
+	memcpy(common, path, n);
+	common[n] = '\0';
+	gs_pod_of(common, pod, container);
+	return *pod;
+}
+
+bool gs_root_same_pod(const struct gs_root_place *its, const struct gs_root_place *ours)
+{
+	if (!is_known(its) || !is_known(ours) || its->pid_ns != ours->pid_ns ||
+	    its->user_ns != ours->user_ns)
+		return false;
+	for (const char *line = its->cgroups; line; line = strchr(line, '\n')) {
+		const char *path;
+
+		line += *line == '\n';
+		path = path_in(line);
+		if (path && share_pod(path, our_path(ours->cgroups, line, (size_t)(path - line))))
+			return true;
+	}
+	return false;
+}
+
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
 static uint64_t namespace_of(pid_t pid, const char *kind)
@@ -118,21 +152,42 @@ static char *read_cgroups(pid_t pid)
 	return TAKE_PTR(text);
 }
 
+/* Where a process is, with the text that gs_root_place points to. */
+struct place {
+	struct gs_root_place at;
+	char *cgroups;
+};
+
+static void free_place(struct place *p)
+{
+	free(p->cgroups);
+}
+
+static struct place place_of(pid_t pid)
+{
+	struct place p = { .cgroups = read_cgroups(pid) };
+
+	p.at = (struct gs_root_place){ .pid_ns = namespace_of(pid, "pid"),
+				       .user_ns = namespace_of(pid, "user"),
+				       .cgroups = p.cgroups };
+	return p;
+}
+
 enum gs_root gs_root_of(pid_t pid, uid_t uid)
 {
-	CLEANUP_FREE char *its_cgroups = NULL;
-	CLEANUP_FREE char *our_cgroups = NULL;
-	struct gs_root_place its = { 0 }, ours = { 0 };
+	__attribute__((cleanup(free_place))) struct place its = { 0 }, ours = { 0 };
 
 	if (uid)
 		return GS_ROOT_NOT;
-	its_cgroups = read_cgroups(pid);
-	our_cgroups = read_cgroups(getpid());
-	its.cgroups = its_cgroups;
-	its.pid_ns = namespace_of(pid, "pid");
-	its.user_ns = namespace_of(pid, "user");
-	ours.cgroups = our_cgroups;
-	ours.pid_ns = namespace_of(getpid(), "pid");
-	ours.user_ns = namespace_of(getpid(), "user");
-	return gs_root_judge(uid, &its, &ours);
+	its = place_of(pid);
+	ours = place_of(getpid());
+	return gs_root_judge(uid, &its.at, &ours.at);
+}
+
+bool gs_root_in_our_pod(pid_t pid)
+{
+	__attribute__((cleanup(free_place))) struct place its = place_of(pid),
+							  ours = place_of(getpid());
+
+	return gs_root_same_pod(&its.at, &ours.at);
 }

@@ -9,6 +9,7 @@
 #ifndef GPUSCHED_PROCESS_ROOT_H
 #define GPUSCHED_PROCESS_ROOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,12 @@ enum gs_root {
 /* Reads /proc, unless @uid says enough. Waits for no lock of the process. */
 enum gs_root gs_root_of(pid_t pid, uid_t uid);
 
+/*
+ * True if the process is in the daemon's own pod, in whatever container, and in the daemon's pid and
+ * user namespaces.
+ */
+bool gs_root_in_our_pod(pid_t pid);
+
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
 /* Where a process is. */
@@ -32,5 +39,6 @@ struct gs_root_place {
 /* Pure. @ours: where the daemon is. */
 enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
 			   const struct gs_root_place *ours);
+bool gs_root_same_pod(const struct gs_root_place *its, const struct gs_root_place *ours);
 
 #endif /* GPUSCHED_PROCESS_ROOT_H */

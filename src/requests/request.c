@@ -223,6 +223,20 @@ static int step_verb(struct gs_request *rq, uint64_t now_ns)
 	return v->fn(rq);
 }
 
+/* Whether the caller may change anything: root of a container is nobody's owner, and no root. */
+static int check_root(const struct gs_peer *peer, const struct gs_verb *v, struct gs_error *err)
+{
+	if (peer->place == GS_PEER_IN_OUR_POD && (v->flags & GS_VERB_REPORTS))
+		return 0;
+	if (peer->place != GS_PEER_HERE && (v->flags & (GS_VERB_ROOT | GS_VERB_OWNER)))
+		return gs_fail(
+			err, -EPERM,
+			"%s: not for root of a container or of another namespace: ask from the "
+			"machine itself, or from the daemon's own container",
+			v->name);
+	return (v->flags & GS_VERB_ROOT) && peer->uid ? refuse(v->name, err) : 0;
+}
+
 static int step_check(struct gs_request *rq, uint64_t now_ns)
 {
 	const struct gs_verb *v = rq->verb;
@@ -233,8 +247,8 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 	r = gs_args_check(v, rq->args, rq->err);
 	if (!r)
 		r = check_service(rq->rs, v, rq->err);
-	if (!r && (v->flags & GS_VERB_ROOT) && rq->peer->uid)
-		r = refuse(v->name, rq->err);
+	if (!r)
+		r = check_root(rq->peer, v, rq->err);
 	if (!r && *rq->peer->pod && !(v->flags & GS_VERB_PODS))
 		r = gs_fail(rq->err, -EPERM, "%s: not from a pod: it sees its own programs alone",
 			    v->name);

@@ -93,6 +93,8 @@ struct gs_arg {
 
 #define GS_VERB_PODS (1u << 10) /* pods may also call it, through their own socket */
 
+#define GS_VERB_REPORTS (1u << 11) /* root alone, and root in the daemon's own pod: gpusched-nri */
+
 struct gs_verb {
 	const char *name;
 	gs_verb_fn fn;

@@ -27,6 +27,7 @@
 #define ROOT GS_VERB_ROOT
 #define OWNER GS_VERB_OWNER
 #define PODS GS_VERB_PODS
+#define REPORTS GS_VERB_REPORTS
 
 #define TARGET \
 	{ \
@@ -168,14 +169,17 @@ const struct gs_verb gs_verbs[] = {
 	  { { "target", GS_ARG_TARGET, true, "only pid:N" } } },
 	{ "pod_set",
 	  gs_verb_pod_set,
-	  ROOT,
+	  ROOT | REPORTS,
 	  { { "uid", GS_ARG_TEXT, true, "of the pod" },
 	    { "namespace", GS_ARG_TEXT, true, "of the pod" },
 	    { "pod", GS_ARG_TEXT, true, "its name" },
 	    { "words", GS_ARG_TEXTS, false, "class=, weight=, limit= or request=, as annotated", 0,
 	      8 } } },
-	{ "pod_clear", gs_verb_pod_clear, ROOT, { { "uid", GS_ARG_TEXT, true, "of the pod" } } },
-	{ "pod_list", gs_verb_pod_list, ROOT },
+	{ "pod_clear",
+	  gs_verb_pod_clear,
+	  ROOT | REPORTS,
+	  { { "uid", GS_ARG_TEXT, true, "of the pod" } } },
+	{ "pod_list", gs_verb_pod_list, ROOT | REPORTS },
 	{ "pool_set",
 	  gs_verb_pool_set,
 	  OWNER,

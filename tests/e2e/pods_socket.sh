@@ -78,6 +78,38 @@ fake=$tree/$name.$$/mine/kubepods/pod$bank/$(printf '%064d' 1)
 mkdir -p "$fake" && chown -R 4716 "$tree/$name.$$/mine"
 check "a cgroup that a user has made is no pod" eval '! bash -c "echo \$\$ >$fake/cgroup.procs
 	exec setpriv --reuid 4716 --regid 4716 --clear-groups curl -sf --max-time 5 --unix-socket $GPUSCHED_SIM/run/pods/api -d {} http://gpusched/v1/list"'
+
+# ---- the daemon's own socket is no root's in a container or another namespace ----------------------
+in_group() { # CGROUP COMMAND...
+	bash -c 'mkdir -p "$1" && echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - "$tree/$name.$$/$1" "${@:2}"
+}
+own() { # VERB JSON [COMMAND...]: what the daemon's own socket answers
+	"${@:3}" curl -s --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" -d "$2" "http://gpusched/v1/$1" | jq -r '.error // "done"'
+}
+none='{}'
+docker=(in_group "docker/$(printf '%064d' 3)")
+pod=(in_group "kubepods/pod$web/$(printf '%064d' 2)")
+for verb in policy_stop restore pod_list 'class_set {"target":"all","class":"lc"}' "suspend {\"target\":\"pid:$server\"}"; do
+	args=${verb#"${verb%% *}"}
+	verb=${verb%% *}
+	like "$(own "$verb" "${args:-$none}" "${docker[@]}")" "not for root of a container" "$verb is refused to root in a docker container with the host's pids"
+	like "$(own "$verb" "${args:-$none}" "${pod[@]}")" "not for root of a container" "... and to root in a pod"
+	like "$(own "$verb" "${args:-$none}" unshare --pid --fork)" "not for root of a container" "... and in another pid namespace"
+	like "$(own "$verb" "${args:-$none}" unshare --user --map-root-user)" "not for root of a container" "... and in another user namespace"
+done
+is "$(own list '{}' "${docker[@]}")" done "root in a container may read what any user may"
+is "$("${docker[@]}" "$gpusched" list --json | jq -sc 'flatten | map(.client) | unique')" '[null]' "it sees no handles"
+is "$(own pod_list '{}' in_group service)" done "root in a service is the machine's"
+echo "$DAEMON_PID" >"$(folder_of $bank)/cgroup.procs"
+other=(in_group "kubepods/pod$bank/$(printf '%064d' 2)")
+is "$(own pod_list '{}' "${other[@]}")" done "root in another container of the daemon's own pod may report pods"
+for verb in policy_stop restore; do
+	like "$(own $verb '{}' "${other[@]}")" "not for root of a container" "... but $verb is refused there"
+done
+like "$(own pod_list '{}' "${pod[@]}")" "not for root of a container" "root in another pod may not report pods"
+is "$(own pod_list '{}' in_group "kubepods/pod$bank/$(printf '%064d' 1)")" done "root in the daemon's own container is the machine's"
+is "$(own class_list '{}')" done "root of the machine is root for a daemon in a pod"
+echo "$DAEMON_PID" >"$tree$(sed -n 's/^0:://p' /proc/$$/cgroup)/cgroup.procs"
 stop_daemon
 is "$(ls "$GPUSCHED_SIM/run/pods")" "" "the socket is removed at the daemon's end"
 done_testing

@@ -78,6 +78,47 @@ static void test_places(void **state)
 	}
 }
 
+static void test_same_pod(void **state)
+{
+	static const struct {
+		uint64_t pid_ns, user_ns;
+		const char *cgroups, *our_cgroups;
+		bool same;
+	} pods[] = {
+		{ OURS, OURS, PODS OTHER_ID ".scope\n", OUR_POD "\n", true },
+		{ OURS, OURS, OUR_POD "\n", OUR_POD "\n", true },
+		{ OURS, OURS, "0::/kubepods/pod" UID "/" OTHER_ID "\n",
+		  "0::/kubepods/pod" UID "/" ID "\n", true },
+		{ OURS, OURS,
+		  "0::/system.slice/kubepods-pod" UID_ ".slice:cri-containerd:" OTHER_ID "\n",
+		  "0::/system.slice/kubepods-pod" UID_ ".slice:cri-containerd:" ID "\n", true },
+		{ OURS, OURS, "2:cpu:/kubepods/pod" UID "/" OTHER_ID "\n0::/\n",
+		  "2:cpu:/kubepods/pod" UID "/" ID "\n0::/\n", true },
+		{ OTHER, OURS, PODS OTHER_ID ".scope\n", OUR_POD "\n", false },
+		{ OURS, OTHER, PODS OTHER_ID ".scope\n", OUR_POD "\n", false },
+		{ OURS, OURS, "0::/kubepods/pod" OTHER_UID "/" ID "\n",
+		  "0::/kubepods/pod" UID "/" ID "\n", false },
+		{ OURS, OURS, "0::/docker/" OTHER_ID "/kubepods/pod" UID "/" ID "\n",
+		  "0::/kubepods/pod" UID "/" ID "\n", false },
+		{ OURS, OURS, "0::/docker/" ID "\n", "0::/docker/" ID "\n", false },
+		{ OURS, OURS, PODS OTHER_ID ".scope\n", HOST, false },
+		{ OURS, OURS, "0::/system.slice/a.service\n", HOST, false },
+		{ OURS, OURS, "0::/\n", "0::/\n", false },
+		{ OURS, OURS, NULL, OUR_POD "\n", false },
+		{ OURS, OURS, "", "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GS_COUNT(pods); i++) {
+		const struct gs_root_place its = { pods[i].pid_ns, pods[i].user_ns,
+						   pods[i].cgroups };
+		const struct gs_root_place ours = { OURS, OURS, pods[i].our_cgroups };
+
+		if (gs_root_same_pod(&its, &ours) != pods[i].same)
+			fail_msg("case %zu", i);
+	}
+}
+
 static void test_own_process(void **state)
 {
 	(void)state;
@@ -90,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_same_pod),
 		cmocka_unit_test(test_own_process),
 	};
 
