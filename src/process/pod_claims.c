@@ -88,8 +88,8 @@ static int sharing_of(const json_t *status, struct gs_pod_names *n)
 }
 
 /*
- * Stores a pod's names and slice. If the pod has several claims, the shortest slice counts; of two
- * equal ones, the slice from an administrator.
+ * Stores a pod's names and slice. If the pod has several claims, the one with the shortest slice
+ * counts; of two equal ones, the one from an administrator.
  */
 static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
 {
@@ -99,8 +99,10 @@ static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
 	gs_pod_find(b, &other);
 	if (other.asks.slice_us &&
 	    (!n.asks.slice_us || other.asks.slice_us < n.asks.slice_us ||
-	     (other.asks.slice_us == n.asks.slice_us && other.asks.slice_by_admin)))
+	     (other.asks.slice_us == n.asks.slice_us && other.asks.slice_by_admin))) {
 		n.asks = other.asks;
+		memcpy(n.sharing, other.sharing, sizeof(n.sharing));
+	}
 	return *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
 }
 

@@ -333,12 +333,14 @@ void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, jso
 {
 	const struct gs_history_who *who = rs ? gs_ledger_who(rs->figures, rec->task.id) : NULL;
 	char path[GS_CGROUP_PATH_LEN];
-	struct gs_pod_names n = { 0 };
+	struct gs_pod_names n = { 0 }, now = { 0 };
 
-	if (who)
-		n = who->pod;
-	else if (!gs_cgroup_path((pid_t)rec->task.pid, path))
-		gs_pod_names(path, &n);
+	if (!gs_cgroup_path((pid_t)rec->task.pid, path))
+		gs_pod_names(path, &now);
+	n = who ? who->pod : now;
+	/* names stay; how the pod's claim shares the GPU may change */
+	if (*now.uid && !strcmp(now.uid, n.uid))
+		memcpy(n.sharing, now.sharing, sizeof(n.sharing));
 	gs_json_put_text(o, "namespace", n.namespace);
 	gs_json_put_text(o, "pod", n.pod);
 	gs_json_put_text(o, "container", n.container);

@@ -76,6 +76,7 @@ check "Short is a slice of 1 ms" wait_for 10 eval '[ "$(slice $trainer)" = 1000 
 is "$(of $trainer '.asked.timeslice_us')" 2048 "the record keeps the slice that CUDA asked for"
 claim FromClaim Medium
 check "another interval is in force at once" wait_for 10 eval '[ "$(slice $trainer)" = 2000 ]'
+is "$(of $trainer .sharing)" "TimeSlicing Medium" "sharing follows the changed checkpoint"
 claim FromClaim Long
 check "a pod's own claim gets no slice that is longer than CUDA's" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
 like "$("$gpusched" class explain pid:$trainer)" "timeslice 8000 us is over its ceiling" "class explain says that the slice is over its ceiling"

@@ -238,6 +238,7 @@ static void test_intervals(void **state)
 		    0);
 	assert_int_equal(a.slice_us, 2000);
 	assert_false(a.slice_by_admin);
+	assert_string_equal(known(UID, "").sharing, "TimeSlicing Medium");
 	/* of two claims with the same slice, the administrator's counts, in any order */
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClass", "Long")) ",\"d\":" CLAIMS(
 			    OPAQUE("FromClaim", "Long"))),
