@@ -32,6 +32,9 @@
  */
 #define ABSENT_NS (30 * GS_MS)
 
+/* A TSG that has rested while it had turns may do so again, for so long after its last one. */
+#define RESTED_NS (10 * GS_S)
+
 GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 {
 	return s->absent_ns && now >= s->absent_ns + ABSENT_NS;
@@ -145,6 +148,14 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 0;
 }
 
+/* True if the TSG may want the GPU soon for a short time, so that others' long slices would harm it. */
+GPUSCHED_INLINE int may_rest(const struct tsg *s)
+{
+	return s->active ? !work_is_known(&s->works)
+			 : s->works.verdict == WORK_RESTS &&
+				   s->now.as_of_ns < s->now.last_run_ns + RESTED_NS;
+}
+
 /* Pass 0: looks at a TSG. Returns its work since the last round, in ns. */
 GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 			    gs_u64 now)
@@ -157,10 +168,13 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	if (!s->sighted) {
 		s->active = 1;
 		r->g_unknown++;
+		r->g_rest++;
 		return 0;
 	}
 	done = look_work(s, r);
 	look_active(t, s, r);
+	work_look(&s->works, &s->now);
+	r->g_rest += may_rest(s);
 	r->g_as_of = gs_most(r->g_as_of, s->now.as_of_ns);
 	r->g_work += is_capped(&s->limited, now) ? 0 : s->work;
 	r->g_turns = gs_most(r->g_turns, s->turns);

@@ -44,6 +44,7 @@ struct tsg {
 	gs_u32 runlist, pid; /* runlist and process for which it is counted: see members.h */
 	gs_u64 user, job;    /* user and job for which it is counted; 0: none yet */
 	struct limited limited;
+	struct work works;    /* whether it always has work */
 	gs_u64 promise_group; /* group of its promise; 0: no promise */
 	gs_u32 promise_runlist, pad;
 	struct says says;
@@ -84,12 +85,12 @@ struct runlist {
 	/* the round that sums up now; the last round that decided */
 	gs_u64 seq, settled;
 	/*
-	 * Gathered in this round (g_...): weights of users; TSGs that want turns; TSGs without
+	 * Gathered in this round (g_...): TSGs that may rest; weights of users; TSGs that want turns; TSGs without
 	 * facts. Work in the look; most turns of a TSG in the look; smallest and largest part. 1:
 	 * the TSG that has the turn still wants it; time up to which the log is known.
 	 */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
-		g_as_of;
+		g_as_of, g_rest;
 	/*
 	 * lifted groups: sum of promises; sum of parts by weight; the group with the largest credit
 	 */
@@ -100,17 +101,17 @@ struct runlist {
 	gs_u64 lost_ppm;         /* part of the time that switches took in the last look */
 	gs_u64 scale_ppm;        /* factor for the parts of groups that are not lifted */
 	struct limits limits;
-	gs_u64 ready, least_ppm, most_ppm; /* counts of the last complete round */
-	gs_u64 mode, era;                  /* enum mode; number of times that turns began */
-	gs_u64 look, look_ns;              /* number and begin of the present look */
-	gs_u64 began;                      /* the last look in which sums began */
-	gs_u64 shared_ns;                  /* since when all TSGs run for a look; 0: they do not */
-	gs_u64 judging;                    /* the round in which TSGs are judged; 0: not yet */
-	enum why why;                      /* why turns are taken */
-	gs_u32 far_apart;                  /* 1: parts differ too much for slices */
-	gs_u64 behind;                     /* number of TSGs that fell behind in the look */
-	gs_u64 seen;                       /* 1: the look had enough turns to judge */
-	gs_u64 joined;                     /* 1: a TSG has come or gone since the last look */
+	gs_u64 ready, least_ppm, most_ppm, rest; /* counts of the last complete round */
+	gs_u64 mode, era;                        /* enum mode; number of times that turns began */
+	gs_u64 look, look_ns;                    /* number and begin of the present look */
+	gs_u64 began;                            /* the last look in which sums began */
+	gs_u64 shared_ns;      /* since when all TSGs run for a look; 0: they do not */
+	gs_u64 judging;        /* the round in which TSGs are judged; 0: not yet */
+	enum why why;          /* why turns are taken */
+	gs_u32 far_apart;      /* 1: parts differ too much for slices */
+	gs_u64 behind;         /* number of TSGs that fell behind in the look */
+	gs_u64 seen;           /* 1: the look had enough turns to judge */
+	gs_u64 joined;         /* 1: a TSG has come or gone since the last look */
 	gs_u64 blind_ns, told; /* since when nothing is known of its TSGs; 1: that is logged */
 	/* the present turn: its first TSG, begin, epoch and number; the job that has it as a whole */
 	gs_u64 turn_id, turn_ns, epoch, number;
