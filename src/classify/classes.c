@@ -207,7 +207,8 @@ static int parse_who(enum gs_naming naming, char *text, struct gs_who *ret, stru
 	uint64_t n;
 
 	if (!value)
-		return gs_fail(err, -EINVAL, "'%s' is not uid=N, user=NAME or group=NAME", text);
+		return gs_fail(err, -EINVAL, "'%s' is not uid=N, user=NAME, gid=N or group=NAME",
+			       text);
 	*value++ = '\0';
 	*ret = (struct gs_who){ .is_group = text[0] == 'g' };
 	if (strcmp(text, "uid") == 0 || strcmp(text, "gid") == 0) {
@@ -233,10 +234,13 @@ int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *e
 	int r;
 
 	name = copy ? strtok_r(copy, " \t", &save) : NULL;
-	who = name ? strtok_r(NULL, " \t", &save) : NULL;
-	if (!who || !strchr(who, '=') || strtok_r(NULL, " \t", &save))
+	/* to the line's end: a directory's groups have names such as "domain users" */
+	who = name ? strtok_r(NULL, "", &save) : NULL;
+	who = who ? who + strspn(who, " \t") : NULL;
+	if (!who || !strchr(who, '=') || strchr(who, '=') != strrchr(who, '='))
 		return gs_fail(err, -EINVAL,
-			       "'%s' is not CLASS uid=N, CLASS user=NAME or CLASS group=NAME",
+			       "'%s' is not CLASS uid=N, CLASS user=NAME, CLASS gid=N or CLASS "
+			       "group=NAME",
 			       allow);
 	if (gs_class_id(c, name, &a.class_id) < 0)
 		return gs_fail(err, -ENOENT, "no class '%s'", name);

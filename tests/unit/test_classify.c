@@ -265,6 +265,7 @@ static bool may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner, u
 static void test_order_and_may(void **state)
 {
 	struct gs_classes *c = fresh();
+	struct gs_error err = { 0 };
 	uint32_t batch, train;
 
 	(void)state;
@@ -289,6 +290,11 @@ static void test_order_and_may(void **state)
 	assert_int_equal(gs_classes_allow(c, "train gid=1001", NULL), 0);
 	assert_true(may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, train));
 	assert_false(may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	/* such names have spaces; here there is no such group */
+	assert_int_equal(gs_classes_allow(c, "lc group=domain users", &err), -ENOENT);
+	assert_non_null(strstr(err.text, "domain users"));
+	assert_int_equal(gs_classes_allow(c, "lc group=a uid=1", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow(c, "lc uid=1000 1001", NULL), -EINVAL);
 	assert_int_equal(gs_classes_allow(c, "lc", NULL), -EINVAL);
 	assert_int_equal(gs_classes_allow(c, "nosuch uid=1", NULL), -ENOENT);
 	assert_int_equal(gs_classes_allow(c, "lc uid=x", NULL), -EINVAL);
