@@ -9,9 +9,10 @@
  *
  * The TSG with the smallest part gets a timeslice of slice_us, and the others longer ones in
  * proportion. A slow correction, within a factor of two, fits each slice to the work that its TSG
- * did. While all of them always have work, and none has a limit, slices are 64 times the cost of a
- * switch. So switches take less than 2 % of the time. Slices are shorter if all of them together
- * would take more than 40 ms: for so long a program that comes may wait for its first one.
+ * did. While all of them always have work, none has a limit, and each is the only one of its job
+ * there, slices are 64 times the cost of a switch. So switches take less than 2 % of the time.
+ * Slices are shorter if all of them together would take more than 40 ms: for so long a program that
+ * comes may wait for its first one.
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
@@ -241,6 +242,7 @@ GPUSCHED_TICK(t, round)
 			    s->sighted ? s->now.as_of_ns : 0);
 		look_promise(t, s, r, now);
 		join(t, s);
+		r->g_rest += s->active && may_spin(s);
 		if (!wants_turns(s, now))
 			return 0;
 		if (!is_capped(&s->limited, now))

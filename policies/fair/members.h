@@ -36,6 +36,14 @@ GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 		gpusched_add(&m->tsgs, (gs_u64)-1);
 }
 
+/* True if the TSG may wait for others of its job at work, as collective operations do. */
+GPUSCHED_INLINE int may_spin(const struct tsg *s)
+{
+	const struct member *j = find_job(s);
+
+	return !j || j->tsgs > 1;
+}
+
 /* Takes the TSG off its user, job and process, and removes those that have no other TSG. */
 GPUSCHED_INLINE void leave(struct tsg *s)
 {
