@@ -9,10 +9,10 @@
  *
  * The TSG with the smallest part gets a timeslice of slice_us, and the others longer ones in
  * proportion. A slow correction, within a factor of two, fits each slice to the work that its TSG
- * did. While all of them always have work, none has a limit, and each is the only one of its job
- * there, slices are 64 times the cost of a switch. So switches take less than 2 % of the time.
- * Slices are shorter if all of them together would take more than 40 ms: for so long a program that
- * comes may wait for its first one.
+ * did. While all of them always have work, slices are 64 times the cost of a switch, so switches
+ * take less than 2 % of the time. Slices are shorter if all together would take more than 40 ms:
+ * for so long a program that comes may wait for its first one. A limit, or a job with several
+ * programs on any GPUs, keeps slices short, since such programs may wait for each other.
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
@@ -99,8 +99,8 @@ GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist
 }
 
 /*
- * The slice of the smallest part. Where all TSGs always have work, nobody gains by short slices, and
- * each costs a switch. So then slices follow that cost, as long as a newcomer waits for less than
+ * The slice of the smallest part. Where all TSGs always have work, nobody gains by short slices,
+ * and each costs a switch. So then slices follow that cost, as long as a newcomer waits for less than
  * COMER_US. A limit pauses its TSGs often: they would not keep it as well.
  */
 #define COST_SHARE 64 /* a slice has so many times the cost of a switch */

@@ -36,12 +36,39 @@ GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 		gpusched_add(&m->tsgs, (gs_u64)-1);
 }
 
-/* True if the TSG may wait for others of its job at work, as collective operations do. */
+/*
+ * True if the TSG may wait for others of its job at work, as collective operations do, on this GPU
+ * or on another one.
+ */
 GPUSCHED_INLINE int may_spin(const struct tsg *s)
 {
-	const struct member *j = find_job(s);
+	const struct member *j = gpusched_lookup(fair_jobs, &s->whole);
 
 	return !j || j->tsgs > 1;
+}
+
+/* In place of a runlist: the job on all its GPUs. Only its TSGs are counted there. */
+#define EVERYWHERE 0xffffffffu
+
+GPUSCHED_INLINE void leave_whole_job(struct tsg *s)
+{
+	int last;
+
+	part(gpusched_lookup(fair_jobs, &s->whole), &last);
+	if (last)
+		gpusched_delete(fair_jobs, &s->whole);
+}
+
+GPUSCHED_INLINE void join_whole_job(struct tsg *s, const union blank *blank)
+{
+	struct member *j;
+
+	s->whole.user = s->user;
+	s->whole.job = s->job;
+	s->whole.runlist = EVERYWHERE;
+	j = gpusched_lookup_or_add(fair_jobs, &s->whole, &blank->member);
+	if (j)
+		gpusched_add(&j->tsgs, 1ull);
 }
 
 /* Takes the TSG off its user, job and process, and removes those that have no other TSG. */
@@ -54,6 +81,7 @@ GPUSCHED_INLINE void leave(struct tsg *s)
 
 	if (!s->user)
 		return;
+	leave_whole_job(s);
 	part(find_process(s), &last);
 	if (last)
 		gpusched_delete(fair_processes, &process);
@@ -95,6 +123,7 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 	s->job = job;
 	s->runlist = runlist;
 	s->pid = t->pid;
+	join_whole_job(s, blank);
 	return u && j && p;
 }
 

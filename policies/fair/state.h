@@ -43,6 +43,7 @@ struct tsg {
 	gs_u64 done;         /* its work since the last round, in ns */
 	gs_u32 runlist, pid; /* runlist and process for which it is counted: see members.h */
 	gs_u64 user, job;    /* user and job for which it is counted; 0: none yet */
+	struct gpusched_job_key whole; /* its job on all GPUs; here since a stack is too small */
 	struct limited limited;
 	struct work works;    /* whether it always has work */
 	gs_u64 promise_group; /* group of its promise; 0: no promise */
@@ -85,9 +86,10 @@ struct runlist {
 	/* the round that sums up now; the last round that decided */
 	gs_u64 seq, settled;
 	/*
-	 * Gathered in this round (g_...): TSGs that may rest; weights of users; TSGs that want turns; TSGs without
+	 * Gathered in this round (g_...): weights of users; TSGs that want turns; TSGs without
 	 * facts. Work in the look; most turns of a TSG in the look; smallest and largest part. 1:
-	 * the TSG that has the turn still wants it; time up to which the log is known.
+	 * the TSG that has the turn still wants it; time up to which the log is known; TSGs for
+	 * which slices must stay short.
 	 */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
 		g_as_of, g_rest;

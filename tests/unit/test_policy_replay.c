@@ -191,13 +191,28 @@ static void test_fair_groups(void **state)
 	world_close(&w);
 }
 
-static struct gpusched_facts uneven[2];
+static struct gpusched_facts uneven[8];
 
 static int uneven_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 {
 	(void)user;
 	*ret = uneven[id - 1];
 	return 0;
+}
+
+/* Both TSGs of a runlist, tasks @i and @i + 1, have had @turns turns until now. */
+static void uneven_turns(struct world *w, size_t i, uint64_t turns, const uint64_t turn_ns[2])
+{
+	for (size_t k = 0; k < 2; k++) {
+		struct gpusched_facts *f = &uneven[w->tasks[i + k].t.id - 1];
+
+		f->known = GPUSCHED_FACT_LAST_RUN;
+		f->state = k ? GPUSCHED_STATE_LOADED : GPUSCHED_STATE_WAITING;
+		f->as_of_ns = f->last_run_ns = w->now;
+		f->turns += turns;
+		f->slice_ended += turns;
+		f->held_ns += turns * turn_ns[k];
+	}
 }
 
 /* Both use all of their slices, but the first has turns that are @skew_pct of them. */
@@ -210,16 +225,7 @@ static void uneven_round(struct world *w, uint64_t round_ms, uint64_t skew_pct)
 	turn_ns[0] = turn_ns[0] * skew_pct / 100;
 	turns = round_ms * NS_PER_MS / (turn_ns[0] + turn_ns[1] + 1);
 	w->now += round_ms * NS_PER_MS;
-	for (int i = 0; i < 2; i++) {
-		struct gpusched_facts *f = &uneven[i];
-
-		f->known = GPUSCHED_FACT_LAST_RUN;
-		f->state = i ? GPUSCHED_STATE_LOADED : GPUSCHED_STATE_WAITING;
-		f->as_of_ns = f->last_run_ns = w->now;
-		f->turns += turns;
-		f->slice_ended += turns;
-		f->held_ns += turns * turn_ns[i];
-	}
+	uneven_turns(w, 0, turns, turn_ns);
 	assert_int_equal(gs_virtual_round(w->p), 0);
 }
 
@@ -245,6 +251,52 @@ static void test_fair_late_rounds(void **state)
 		assert_in_range(a->timeslice_us * 175 / b->timeslice_us, 85, 115);
 		world_close(&w);
 	}
+}
+
+/* The slice that fair gives to the first of @n TSGs with these ids that always work, two on a GPU. */
+static uint32_t fair_slice(const uint64_t *ids, size_t n)
+{
+	static struct world w;
+	uint32_t slice_us;
+
+	open_world(&w, &gs_host_native, "fair");
+	w.now = 10 * NS_PER_S;
+	fair_round(&w, n, 9, 0);
+	for (size_t i = 0; i < n; i++) {
+		w.tasks[i].t.id = ids[i];
+		w.tasks[i].t.gpu = (uint32_t)i / 2;
+		uneven[ids[i] - 1] = (struct gpusched_facts){ .id = ids[i],
+							      .runlist = (uint32_t)i / 2,
+							      .since_ns = w.now };
+	}
+	w.p->world.facts = uneven_facts;
+	for (int round = 0; round < 200; round++) {
+		w.now += 50 * NS_PER_MS;
+		for (size_t i = 0; i < n; i += 2) {
+			uint64_t slice_ns = w.tasks[i].t.want.timeslice_us * NS_PER_US;
+			const uint64_t turn_ns[2] = { slice_ns, slice_ns };
+
+			uneven_turns(&w, i, 50 * NS_PER_MS / (2 * slice_ns + 1), turn_ns);
+		}
+		assert_int_equal(gs_virtual_round(w.p), 0);
+	}
+	slice_us = w.live[0]->want.timeslice_us;
+	world_close(&w);
+	return slice_us;
+}
+
+/*
+ * fair lengthens slices where all always work. Programs of a job may wait for each other, also on
+ * several GPUs, so their slices stay. Here TSGs whose ids differ by 4 are of one job.
+ */
+static void test_fair_long_slices(void **state)
+{
+	const uint64_t apart[] = { 1, 2, 3, 4 }, jobs[] = { 1, 2, 5, 6 };
+
+	(void)state;
+	assert_in_range(fair_slice(apart, 2), 5000, 20000);
+	assert_in_range(fair_slice(apart, 4), 5000, 20000);
+	assert_in_range(fair_slice(jobs, 4), 1900, 2100);
 }
 
 /* Beside an LC, rr skips an idle BE, and does not leave it a short slice. */
@@ -333,11 +385,17 @@ static void test_repeatable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repeatable),          cmocka_unit_test(test_rr_idle),
-		cmocka_unit_test(test_admit_at_once),       cmocka_unit_test(test_rests_natively),
-		cmocka_unit_test(test_rests_in_the_kernel), cmocka_unit_test(test_kicks_natively),
-		cmocka_unit_test(test_kicks_in_the_kernel), cmocka_unit_test(test_fair_groups),
-		cmocka_unit_test(test_fair_late_rounds),    cmocka_unit_test(test_hides_natively),
+		cmocka_unit_test(test_repeatable),
+		cmocka_unit_test(test_rr_idle),
+		cmocka_unit_test(test_admit_at_once),
+		cmocka_unit_test(test_rests_natively),
+		cmocka_unit_test(test_rests_in_the_kernel),
+		cmocka_unit_test(test_kicks_natively),
+		cmocka_unit_test(test_kicks_in_the_kernel),
+		cmocka_unit_test(test_fair_groups),
+		cmocka_unit_test(test_fair_late_rounds),
+		cmocka_unit_test(test_fair_long_slices),
+		cmocka_unit_test(test_hides_natively),
 		cmocka_unit_test(test_hides_in_the_kernel),
 	};
 
