@@ -52,7 +52,9 @@ is "$(grep -rlF -e "$top" -e "$(uname -r)" -e /tree/build "$scratch/content" | x
 fresh bare sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
 mkdir "$systems/bare/look"
 cp "$debs"/gpusched_*.deb "$systems/bare/look/"
-exits 0 "apt installs gpusched alone" in_system bare sh -c 'cd /look && apt-get install -q -y ./gpusched_*.deb' || done_testing
+exits 0 "apt installs gpusched alone" in_system bare sh -c 'cd /look && apt-get install -q -y ./gpusched_*.deb >/look/apt' || done_testing
+like "$(grep "^gpusched watches" "$systems/bare/look/apt")" "Next: sudo gpusched doctor; gpusched status; man gpusched$" \
+	"the installation says what to type next"
 sed -n '/^    sudo build\/gpusched sim shell$/,/^$/{ s/^    //; s/ *#.*//; /./p }' "$top/README.md" |
 	tail -n +2 >"$systems/bare/look/lines"
 cat >"$systems/bare/look/run" <<'END'
