@@ -416,40 +416,52 @@ static void put_took(FILE *f, const json_t *us)
 		fprintf(f, "%.1f s", ms / 1e3);
 }
 
+static double member_of(const json_t *o, const char *key)
+{
+	return (double)json_integer_value(json_object_get(o, key));
+}
+
 /* Prints what a service's requests took, and who had the GPU meanwhile. */
 static void print_requests(const json_t *tsg)
 {
-	static const struct {
-		const char *key, *name;
-	} parts[] = { { "itself_ms", "itself" },
-		      { "others_ms", "others" },
-		      { "neither_ms", "neither" },
-		      { "unknown_ms", "not known" } };
 	const json_t *r = json_object_get(tsg, "requests");
+	double itself = member_of(r, "itself_ms"), others = member_of(r, "others_ms"),
+	       neither = member_of(r, "neither_ms"), unknown = member_of(r, "unknown_ms");
+	double all = itself + others + neither + unknown;
 	CLEANUP_FREE char *text = NULL;
-	double all = 0;
 	size_t size;
 	FILE *f = json_is_object(r) ? open_memstream(&text, &size) : NULL;
 
 	if (!f)
 		return;
-	for (size_t i = 0; i < GS_COUNT(parts); i++)
-		all += (double)json_integer_value(json_object_get(r, parts[i].key));
-	fprintf(f, "process %lld (%s): %lld requests, half of them within ",
+	fprintf(f, "process %lld (%s): %.0f requests, half of them within ",
 		(long long)json_integer_value(json_object_get(tsg, "pid")),
-		json_string_value(json_object_get(tsg, "comm")) ?: "-",
-		(long long)json_integer_value(json_object_get(r, "n")));
+		json_string_value(json_object_get(tsg, "comm")) ?: "-", member_of(r, "n"));
 	put_took(f, json_object_get(r, "p50_us"));
 	fputs(", 99 % within ", f);
 	put_took(f, json_object_get(r, "p99_us"));
-	for (size_t i = 0; all > 0 && i < GS_COUNT(parts); i++) {
-		double part = (double)json_integer_value(json_object_get(r, parts[i].key));
-
-		fprintf(f, "%s%s %.0f %%", i ? ", " : "; meanwhile on the GPU: ", parts[i].name,
-			100 * part / all);
-	}
+	if (all > 0)
+		fprintf(f,
+			"; meanwhile on the GPU: itself %.0f %%, others %.0f %%, neither %.0f %%, "
+			"not known %.0f %%",
+			100 * itself / all, 100 * others / all, 100 * neither / all,
+			100 * unknown / all);
 	if (!fclose(f))
 		gs_wrap(stdout, text, 0, FINDING_WIDTH);
+}
+
+/* True for the first of its process's TSGs: what is true of the process is printed once. */
+static bool is_first(const json_t *gpus, const json_t *tsg)
+{
+	json_int_t pid = json_integer_value(json_object_get(tsg, "pid"));
+	size_t i, k;
+	json_t *g, *t;
+
+	json_array_foreach((json_t *)gpus, i, g)
+		json_array_foreach(json_object_get(g, "tsgs"), k, t)
+			if (json_integer_value(json_object_get(t, "pid")) == pid)
+				return t == tsg;
+	return false;
 }
 
 static void print_all_says(const struct cli *c, const json_t *gpus, const char *policy)
@@ -463,7 +475,9 @@ static void print_all_says(const struct cli *c, const json_t *gpus, const char *
 				continue;
 			if (policy && cli_opt(c, "wide"))
 				print_says(t, policy);
-			else if (policy)
+			if (!is_first(gpus, t))
+				continue;
+			if (policy && !cli_opt(c, "wide"))
 				print_untold(t);
 			print_requests(t);
 		}
