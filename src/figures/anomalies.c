@@ -2,7 +2,6 @@
 /* Once a second, looks for anomalies while a client watches. */
 #include "figures/anomalies.h"
 
-#include <math.h>
 #include <string.h>
 #include <uthash.h>
 
@@ -25,10 +24,6 @@ struct tsg {
 
 struct gs_oddities {
 	struct tsg *tsgs;
-	struct {
-		struct gs_odd_state state;
-		struct gs_runlist_sums before;
-	} * gpus; /* one entry per GPU of the hub */
 	sd_event_source *look;
 };
 
@@ -43,40 +38,7 @@ static void put_percent(json_t *o, const char *key, double part)
 	json_object_set_new(o, key, json_real((double)(int)(part * 1000 + 0.5) / 10));
 }
 
-/* Adds the texts that the verdict has for these findings. */
-static void put_words(json_t *o, const struct gs_findings *found)
-{
-	for (size_t i = 0; i < found->n; i++) {
-		const struct gs_finding *f = &found->all[i];
-
-		if (f->kind != GS_FINDING_LOST_TIME && f->kind != GS_FINDING_LC_WAITS)
-			continue;
-		json_object_set_new(o, "text", gs_json_text(f->text));
-		json_object_set_new(o, "do", gs_json_text(f->remedy));
-	}
-}
-
 /* ---- TSGs ------------------------------------------------------------------------------------ */
-
-static void put_waits(struct gs_figures *fig, const struct gpusched_tsg *rec,
-		      const struct gs_odd_rates *rates, json_t *o)
-{
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
-	struct gs_tsg_facts t = {
-		.pid = rec->task.pid,
-		.comm = json_string_value(json_object_get(o, "comm")),
-		.lc = true,
-		.counted = true,
-		.policy = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : NULL,
-		.calm_pct = NAN,
-	};
-
-	gs_tsg_rates_unknown(&t.window);
-	t.window.waited_pct = 100 * rates->waited;
-	t.window.wait_share_pct = 100 * rates->waited / (rates->held + rates->waited);
-	gs_judge_tsg(&t, &found);
-	put_words(o, &found);
-}
 
 static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enum gs_odd odd,
 		     const struct gs_odd_rates *rates)
@@ -97,8 +59,6 @@ static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enu
 		put_percent(o, "waited_pct", rates->waited);
 		json_object_set_new(o, "turns_per_s", json_integer((json_int_t)rates->turns));
 	}
-	if (odd == GS_ODD_LC_WAITS)
-		put_waits(fig, rec, rates, o);
 	gs_observers_say(&fig->hub->observers, o, rec->task.uid);
 }
 
@@ -120,14 +80,12 @@ static struct tsg *find_or_new(struct gs_oddities *a, uint64_t id)
 static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_tsg *rec,
 				  uint64_t ns)
 {
-	const char *class = gs_class_name(fig->hub->classes, rec->task.class_id);
 	struct gs_turn_sums sums = { 0 };
 	struct gs_odd_look l = { .ns = ns };
 	struct gs_account_gpu gpu;
 
 	gs_account_gpu(fig->hub->account, rec->task.gpu, &gpu);
 	l.short_ns = gs_costs_short_turn_ns(&gpu.costs);
-	l.lc = class && !strcmp(class, "lc");
 	l.timed = !gs_account_of(fig->hub->account, rec->task.id, &sums);
 	l.held_ns = sums.held_ns;
 	l.wait_ns = sums.wait_ns;
@@ -178,46 +136,6 @@ void gs_oddities_ended(void *self, const struct gs_end *end)
 	free(t);
 }
 
-/* ---- GPUs ------------------------------------------------------------------------------------ */
-
-static json_t *lost_event(struct gs_figures *fig, size_t i, double lost, double switches_per_s)
-{
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
-	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index, .read = true, .log = true };
-	json_t *o = event(GS_ODD_LOST_TIME);
-
-	gs_gpu_rates_unknown(&g.window);
-	gs_gpu_rates_unknown(&g.lately);
-	g.window.lost_pct = 100 * lost;
-	g.window.switches_per_s = switches_per_s;
-	gs_judge_gpu(&g, &found);
-	json_object_set_new(o, "gpu", json_integer(g.gpu));
-	put_percent(o, "lost_pct", lost);
-	json_object_set_new(o, "switches_per_s", json_integer((json_int_t)switches_per_s));
-	put_words(o, &found);
-	return o;
-}
-
-static void look_at_gpu(struct gs_figures *fig, size_t i)
-{
-	struct gs_runlist_sums *b = &fig->oddities->gpus[i].before;
-	struct gs_account_gpu g;
-	double span, lost;
-
-	gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
-	span = (double)(g.sums.as_of_ns - b->as_of_ns);
-	lost = span > 0 && b->since_ns == g.sums.since_ns && b->since_ns
-		       ? (double)(g.sums.lost_ns - b->lost_ns) / span
-		       : 0;
-	if (gs_odd_gpu(&fig->oddities->gpus[i].state, lost))
-		gs_observers_say(&fig->hub->observers,
-				 lost_event(fig, i, lost,
-					    (double)(g.sums.switches - b->switches) *
-						    (double)NS_PER_S / span),
-				 GS_NOBODY);
-	*b = g.sums;
-}
-
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -228,8 +146,6 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 		return 0;
 	}
 	gs_sight_flush(fig);
-	for (size_t i = 0; i < fig->hub->ngpus; i++)
-		look_at_gpu(fig, i);
 	look_at_tsgs(fig, (uint64_t)((double)gs_now_ns() / gs_env()->dilate));
 	cost = (gs_thread_cpu_ns() - begin) * LOOK_COST_FACTOR;
 	sd_event_source_set_time(src, us + (cost > LOOK_NS ? cost : LOOK_NS) / NS_PER_US);
@@ -248,9 +164,8 @@ void gs_oddities_begin(struct gs_figures *fig)
 	if (!a)
 		return;
 	fig->oddities = a;
-	a->gpus = calloc(fig->hub->ngpus + 1, sizeof(*a->gpus));
-	if (!a->gpus || sd_event_add_time(fig->hub->event, &a->look, CLOCK_MONOTONIC,
-					  gs_now_ns() / NS_PER_US, 10000, on_look, fig) < 0)
+	if (sd_event_add_time(fig->hub->event, &a->look, CLOCK_MONOTONIC, gs_now_ns() / NS_PER_US,
+			      10000, on_look, fig) < 0)
 		gs_oddities_end(fig);
 }
 
@@ -265,7 +180,6 @@ void gs_oddities_end(struct gs_figures *fig)
 		free(t);
 	}
 	sd_event_source_disable_unref(fig->oddities->look);
-	free(fig->oddities->gpus);
 	free(fig->oddities);
 	fig->oddities = NULL;
 }

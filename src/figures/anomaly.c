@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "figures/anomaly.h"
 
-#include <math.h>
-
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
@@ -53,9 +51,6 @@ static uint32_t judge_turns(struct gs_odd_state *s, const struct gs_odd_look *no
 	s->rates.held = held / ns;
 	s->rates.waited = waited / ns;
 	s->rates.turns = turns * (double)NS_PER_S / ns;
-	if (now->lc && waited > 0 &&
-	    gs_is_harmed(100 * s->rates.waited, 100 * waited / (held + waited), NAN))
-		is |= 1u << GS_ODD_LC_WAITS;
 	if (s->rates.turns >= SHORT_TURNS && held / turns < (double)now->short_ns &&
 	    2 * grown(b->slice_ended, now->slice_ended) > turns)
 		is |= 1u << GS_ODD_CUT_SHORT;
@@ -94,9 +89,4 @@ uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now)
 		is |= judge_launches(s, now, ns);
 	s->before = *now;
 	return begun(s, is);
-}
-
-uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost)
-{
-	return begun(s, gs_is_lossy(100 * lost) ? 1u << GS_ODD_LOST_TIME : 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anomaly.h - finds anomalies of TSGs and GPUs by rules
+ * anomaly.h - finds anomalies of TSGs by rules, where figures/verdict.h has no finding
  *
  * Pure. The caller passes in sums once a second; times are of the GPU's clock. An anomaly is
  * reported when it begins, and again only after it has been absent for GS_ODD_CALM samples.
@@ -11,14 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "figures/verdict.h"
-
 #define GS_ODD_CALM 3
 
 /* Symbol, name, text. */
 #define GS_ODDS(X) \
-	X(LOST_TIME, "lost-time", "a GPU loses too much of its time in switches") \
-	X(LC_WAITS, "lc-waits", "an LC waits too long for the GPU") \
 	X(CUT_SHORT, "cut-short", "a TSG's slice ends its turns before it gets anywhere") \
 	X(LAUNCH_BURST, "launch-burst", "a TSG launches ten times as much as before") \
 	X(LAUNCHES_STOPPED, "launches-stopped", "a TSG that launched has stopped")
@@ -34,8 +30,7 @@ const char *gs_odd_name(enum gs_odd odd);
 /* The sums of a TSG at one sample. */
 struct gs_odd_look {
 	uint64_t ns; /* time of the sample */
-	bool lc;
-	bool timed; /* GPU time is known */
+	bool timed;  /* GPU time is known */
 	uint64_t held_ns, wait_ns, turns, slice_ended;
 	/* on that GPU, the switching for a turn of this length takes half as long as the turn */
 	uint64_t short_ns;
@@ -50,7 +45,7 @@ struct gs_odd_rates {
 	double turns, launches;
 };
 
-/* The state of a TSG or GPU between samples; all 0 at first. */
+/* The state of a TSG between samples; all 0 at first. */
 struct gs_odd_state {
 	struct gs_odd_look before;
 	struct gs_odd_rates rates;
@@ -63,7 +58,5 @@ struct gs_odd_state {
 
 /* Returns the anomalies that have begun, as 1 << enum gs_odd. */
 uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now);
-/* Does the same for a GPU. @lost: the part of its time that went into switches. */
-uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Anomalies are events of kind "odd": time lost in switches, turns cut short, programs that stop
-# launching. Also, which users see them.
+# Anomalies are events of kind "odd": turns cut short, programs that stop launching. Time lost in
+# switches is a finding's event, and no other. Also, which users see them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
 chmod 711 "$scratch"
@@ -50,14 +50,19 @@ load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --ga
 bound=$LOAD_PID
 wait_tsgs "pid:$bound" 1
 "$gpusched" class set "pid:$bound" lc >/dev/null
-check "time that is lost with short slices is an event" wait_for 20 told lost-time
-ge "$(first lost-time .lost_pct)" 10 "the event says how much is lost"
-is "$(first lost-time .gpu)" 0 "the event has the GPU"
-like "$(first lost-time '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
+finding() { # NAME FILTER: the first event of the finding lost-time that monitor has printed
+	jq -s "map(select(.event == \"finding\" and .finding == \"lost-time\")) | .[0] // {} | $2" "$scratch/$1"
+}
+check "time that is lost with short slices is a finding's event" wait_for 20 eval '[ "$(finding root .state)" = "\"begins\"" ]'
+ge "$(finding root .amount_pct)" 10 "the event says how much is lost"
+is "$(finding root .gpu)" 0 "the event has the GPU"
+like "$(finding root '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
 	"the event has the words of status, and what to do"
 check "turns that are cut short are an event" wait_for 20 told cut-short
 is "$(first cut-short .pid)" "$be" "the event about short turns has the BE"
 ge "$(first cut-short .turns_per_s)" 50 "the event says how many turns there are"
-check "another user gets the event about the GPU" wait_for 5 eval '[ "$(odd other lost-time)" -ge 1 ]'
+check "another user gets the event about the GPU" wait_for 5 eval '[ "$(finding other .gpu)" = 0 ]'
 is "$(jq -cs 'map(select(.event == "odd" and .pid)) | length' "$scratch/other")" 0 "another user gets no event about a program"
+is "$(jq -cs '[.[] | select(.event == "odd") | .what] | unique' "$scratch/root")" '["cut-short","launches-stopped"]' \
+	"what is a finding is not odd as well"
 done_testing
