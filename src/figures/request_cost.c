@@ -5,6 +5,11 @@
 #include <string.h>
 
 #define GPUS 32u /* GPUs of a machine on which a request's turns are looked for */
+/*
+ * So many turns in a row that ended before the request are enough: some are reported late, and the
+ * GPUs' turns one GPU after the other.
+ */
+#define OLDER 1024u
 
 static unsigned int bin_of(uint64_t ns)
 {
@@ -105,8 +110,12 @@ void gs_request_split(const struct gs_cost_turns *t, const struct gs_cost_turn *
 
 	*ret = (struct gs_request_parts){ .took_ns = end_ns - begin_ns,
 					  .unknown_ns = known_ns - begin_ns };
-	for (uint64_t i = t->n - kept; i < t->n; i++)
-		take_turn(&l, &t->at[i % GS_COST_TURNS]);
+	for (uint64_t i = 0, older = 0; i < kept && older < OLDER; i++) {
+		const struct gs_cost_turn *turn = &t->at[(t->n - 1 - i) % GS_COST_TURNS];
+
+		older = turn->end_ns <= known_ns ? older + 1 : 0;
+		take_turn(&l, turn);
+	}
 	for (unsigned int i = 0; i < n; i++)
 		take_turn(&l, &open[i]);
 	if (gpu >= GPUS)

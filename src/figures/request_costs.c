@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/sheet.h"
 #include "figures/figures.h"
 #include "figures/ledger.h"
@@ -21,8 +22,12 @@ struct gs_request_costs {
 	struct gs_cost_turns turns;
 	uint64_t asked_ns; /* when the last request was told */
 	bool keeps;
-	struct gs_request_done waiting[WAITING];
+	struct waiting {
+		struct gs_request_done done;
+		uid_t uid;
+	} waiting[WAITING];
 	unsigned int n;
+	struct gs_shares shares; /* of waiting[] */
 	struct gs_cost_turn open[OPEN];
 	unsigned int nopen;
 	uint64_t gaps, gap_ns; /* gaps in the logs of all GPUs; when the last one was noticed */
@@ -55,9 +60,10 @@ static void take_parts(struct gs_figures *fig, const struct gs_request_done *don
 void gs_request_costs_done(void *self, const struct gs_request_done *done)
 {
 	struct gs_figures *fig = self;
-	struct gs_request_costs *c = costs_of(fig);
+	struct gs_request_costs *c = fig->ledger ? costs_of(fig) : NULL;
+	const struct gs_history_who *who = c ? gs_ledger_who(fig, done->id) : NULL;
 
-	if (!c || !fig->ledger)
+	if (!who)
 		return;
 	if (!c->keeps) { /* from now on all turns are kept */
 		c->turns.n = 0;
@@ -65,8 +71,8 @@ void gs_request_costs_done(void *self, const struct gs_request_done *done)
 		c->keeps = true;
 	}
 	c->asked_ns = done->end_ns;
-	if (c->n < WAITING)
-		c->waiting[c->n++] = *done;
+	if (c->n < WAITING && gs_shares_take(&c->shares, who->uid, WAITING))
+		c->waiting[c->n++] = (struct waiting){ *done, who->uid };
 	else
 		take_parts(fig, done, false);
 }
@@ -125,21 +131,28 @@ void gs_request_costs_read(void *self)
 	if (!c || !c->keeps)
 		return;
 	look_for_gaps(fig, now);
-	if (c->n && c->waiting[0].end_ns + LAG_NS <= now && fig->hub->account) {
+	if (c->n && c->waiting[0].done.end_ns + LAG_NS <= now && fig->hub->account) {
 		c->nopen = 0;
 		gs_account_open(fig->hub->account, take_open, fig);
 	}
-	for (unsigned int i = 0; i < c->n; i++)
-		if (c->waiting[i].end_ns + LAG_NS <= now)
-			take_parts(fig, &c->waiting[i], true);
-		else
-			c->waiting[left++] = c->waiting[i];
+	for (unsigned int i = 0; i < c->n; i++) {
+		const struct waiting *w = &c->waiting[i];
+
+		if (w->done.end_ns + LAG_NS > now) {
+			c->waiting[left++] = *w;
+			continue;
+		}
+		take_parts(fig, &w->done, true);
+		gs_shares_give(&c->shares, w->uid);
+	}
 	c->n = left;
 	c->keeps = c->n || now - c->asked_ns < REST_NS;
 }
 
 void gs_request_costs_end(struct gs_figures *fig)
 {
+	if (fig->costs)
+		gs_shares_done(&fig->costs->shares);
 	free(fig->costs);
 	fig->costs = NULL;
 }
