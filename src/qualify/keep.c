@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
@@ -33,7 +34,9 @@ static json_t *text(const char *words)
 json_t *qualify_json(const struct qualify_result *r)
 {
 	json_t *rows = json_array(), *prices = json_array();
+	struct utsname host = { 0 };
 
+	uname(&host);
 	for (int i = 0; i < QUALIFY_CHECKS_MAX; i++) {
 		const struct qualify_check *k = &r->checks[i];
 
@@ -52,12 +55,15 @@ json_t *qualify_json(const struct qualify_result *r)
 						isfinite(c->us) ? json_real(c->us) : json_null(),
 						"reason", text(c->why)));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o, s:o, s:I, s:I, s:O?, s:O}",
-			 "gpu", text(r->gpu), "gpu_uuid", text(r->uuid), "gpu_pci", text(r->pci),
-			 "driver", text(r->driver), "seconds", r->seconds, "dilate", r->dilate,
-			 "complete", r->complete, "left_behind", text(r->left), "checks", rows,
-			 "costs", prices, "log_records", (json_int_t)r->records, "log_lost",
-			 (json_int_t)r->lost, "calls", r->calls, "latency", r->latencies);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o, s:o, s:I, "
+			 "s:I, s:O?, s:O}",
+			 "gpusched", GPUSCHED_VERSION, "kernel", text(host.release), "machine",
+			 text(host.machine), "gpu", text(r->gpu), "gpu_uuid", text(r->uuid),
+			 "gpu_pci", text(r->pci), "driver", text(r->driver), "seconds", r->seconds,
+			 "dilate", r->dilate, "complete", r->complete, "left_behind", text(r->left),
+			 "checks", rows, "costs", prices, "log_records", (json_int_t)r->records,
+			 "log_lost", (json_int_t)r->lost, "calls", r->calls, "latency",
+			 r->latencies);
 }
 
 /* ---- parameters of the model --------------------------------------------------------------------- */

@@ -70,6 +70,8 @@ is $? 0 "qualify succeeds" || diag "$(cat "$scratch/err")"
 is "$("$gpusched" gpus --json | jq -r 'if type == "array" then .[] else . end | "\(.save_basis) \(.restore_basis)"')" \
 	"qualified qualified" "the next daemon uses the measured costs"
 is "$(diff <(jq -S . "$scratch/result") <(jq -S . "$dir/result.json"))" "" "qualify prints the same result as it writes"
+is "$(jq -r '.gpusched + " " + .kernel + " " + .machine' "$dir/result.json")" \
+	"$("$gpusched" --version | awk '{ print $NF }') $(uname -r) $(uname -m)" "it says by which version on which host"
 works() { jq -r ".checks[] | select(.name == \"$1\") | .works" "$dir/result.json"; }
 for name in log seen timeslice mode_cta mode_wfi suspend resume; do
 	is "$(works $name)" true "the result says that $name works" || diag "$(jq -c .checks "$dir/result.json")"
