@@ -118,13 +118,34 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 	r->unheld_until_ns = now + LOOKED_AT_NS;
 }
 
+/*
+ * True if the LC has turns while none of its requests is in progress: it is not told of all. Then
+ * the turns of this window are not those of the requests that were told. One turn may end late.
+ */
+GPUSCHED_INLINE int works_untold(struct tsg *s, gs_u64 now)
+{
+	struct requests *q = &s->requests;
+
+	if (!q->ended_ns || now < q->ended_ns + LATE_NS)
+		return 0;
+	if (!q->rest_turns)
+		q->rest_turns = s->turns + 1;
+	return s->turns > q->rest_turns;
+}
+
 /* Pass 0, for an LC: ends the LC's window if it is long enough. */
 GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
 	int held = q->verdict == WORTH, unheld = r->held_ns <= q->window_ns;
 
-	if (!q->window_ns || !s->sighted || now < q->window_ns + FIRST_NS)
+	if (!q->window_ns || !s->sighted)
+		return;
+	if (!held && works_untold(s, now)) {
+		begin_window(s, now);
+		return;
+	}
+	if (now < q->window_ns + FIRST_NS)
 		return;
 	if (now < q->window_ns + WINDOW_NS) {
 		if (q->verdict != UNKNOWN || q->ended < FIRST || !unheld ||
@@ -200,6 +221,8 @@ GPUSCHED_INLINE void begin_request(struct gpusched_task *t, struct tsg *s, struc
 
 	q->quiet_us = w->quiet_us;
 	q->began_ns = w->now_ns;
+	q->ended_ns = 0;
+	q->rest_turns = 0;
 	if (!q->window_ns) {
 		begin_window(s, w->now_ns);
 		r->unheld_until_ns = w->now_ns + LOOKED_AT_NS;
@@ -217,6 +240,7 @@ GPUSCHED_INLINE void end_request(struct gpusched_task *t, struct tsg *s, struct 
 		q->ended++;
 	}
 	q->began_ns = 0;
+	q->ended_ns = w->now_ns;
 	if (gpusched_hold_state(t) == GPUSCHED_HOLD_ON)
 		r->held_ns = w->now_ns;
 	gpusched_release(t);

@@ -52,6 +52,8 @@ struct requests {
 	gs_u64 length_ns;     /* mean length of requests in holds; 0: not known yet */
 	gs_u64 again_ns;      /* earliest time for another window without holds */
 	gs_u64 again_wait_ns;
+	gs_u64 ended_ns;   /* when the last request ended; 0: none has, or one is in progress */
+	gs_u64 rest_turns; /* TSG's turns in all once the log was past that end, + 1; 0: not yet */
 	gs_u32 verdict, pad; /* enum verdict */
 };
 

@@ -104,6 +104,7 @@ without "a trial of longer slices" 's/s->serial = s->trial_work_us .*/s->serial 
 without "regard for long turns" 's/if (costs_are_long(c, held, drained))/if (0)/' nobody-llm
 without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-90 llm-floor llm-eager llm-two never-quiet
 without "a first window of two requests" 's/q->ended < FIRST ||/1 ||/' first
+without "a look for turns outside of requests" 's/return s->turns > q->rest_turns;/return 0;/' told-short
 without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60
