@@ -47,5 +47,6 @@ kind one-3be 3 --kernel-us 100 --period-us 5000
 kind twenty-1be 1 --kernels 20 --kernel-us 50 --period-us 10000
 kind twenty-3be 3 --kernels 20 --kernel-us 50 --period-us 10000
 settle
+trap - EXIT
 tar -C "$out" -cJf "$out/begins.tar.xz" raw
 mv "$raw" "/tmp/begins.raw.$$"
