@@ -36,9 +36,9 @@ wait $SERVICE
 run_load be training be --kernel-us 1000 --block-us 100 --seconds 600
 wait_tsgs pid:$training 1
 
-serve unseen 6
+serve unseen 6 --no-agent
 check "list says what would make holds possible for a service without an agent" \
-	wait_for 5 eval '[[ "$(compute $SERVICE .reason)" == *"run --agent"* ]]'
+	wait_for 5 eval '[[ "$(compute $SERVICE .reason)" == *"run --class lc"* ]]'
 wait $SERVICE
 is "$(counter holds)" 0 "no hold is made without an agent"
 

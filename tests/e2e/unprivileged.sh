@@ -69,7 +69,7 @@ in_group() { # COMMAND...: as the same user, with that group
 check "a member of the group may raise the class" in_group "$gpusched" class set pid:$user lc
 check "root clears the class" "$gpusched" class clear pid:$user
 exits 3 "the same user without the group may not" as 4711 "$gpusched" class set pid:$user lc
-setpriv --reuid 4711 --regid 4711 --groups 4719,4720 "$gpusched" run --class lc -- "$gsload" be --seconds 600 >"$scratch/member.out" 2>&1 &
+setpriv --reuid 4711 --regid 4711 --groups 4719,4720 "$gpusched" run --no-agent --class lc -- "$gsload" be --seconds 600 >"$scratch/member.out" 2>&1 &
 member=$!
 at_end+=($member)
 check "the member's program is listed" wait_tsgs pid:$member 4
