@@ -19,7 +19,7 @@ per_us=27.777
 run_load() { # CLASS NAME ARGUMENTS...
 	local class=$1 name=$2
 	shift 2
-	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us $per_us --warmup 0 \
+	"$gpusched" run --no-agent --class "$class" -- "$gsload" "$@" --iterations-per-us $per_us --warmup 0 \
 		>"$scratch/$name.out" 2>&1 &
 	at_end+=($!)
 	declare -g "$name=$!"

@@ -11,7 +11,7 @@ exec 2>"$scratch/stderr"
 run_load() { # CLASS ARGUMENTS...
 	local class=$1
 	shift
-	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 >>"$scratch/load.out" 2>&1 &
+	"$gpusched" run --no-agent --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 >>"$scratch/load.out" 2>&1 &
 	LOAD_PID=$!
 	at_end+=($!)
 }

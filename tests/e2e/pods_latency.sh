@@ -66,7 +66,7 @@ plain() { # FILE CLASS: requests of that class beside a BE; the result in FILE
 	local be=$!
 	at_end+=("$be")
 	wait_tsgs "pid:$be" 1
-	"$gpusched" run --class "$2" -- "$gsload" $requests >"$scratch/$1"
+	"$gpusched" run --no-agent --class "$2" -- "$gsload" $requests >"$scratch/$1"
 	end_load $be
 }
 # ---- in pods ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ doctor() { # prints doctor's result for the module: true or false, and the detai
 # the descriptor ${CLASS}_in takes its orders.
 owner() {
 	mkfifo "$scratch/$1.in"
-	"$gpusched" run --class "$1" -- ./module owner <"$scratch/$1.in" >"$scratch/$1" &
+	"$gpusched" run --no-agent --class "$1" -- ./module owner <"$scratch/$1.in" >"$scratch/$1" &
 	at_end+=($!)
 	declare -g "$1=$!"
 	exec {fd}>"$scratch/$1.in"

@@ -12,7 +12,7 @@ enter_sim --dilate 20 # a machine without KVM is slow
 
 # run_load CLASS ARGUMENTS...: starts a gsload of that class; its PID is in the variable CLASS
 run_load() {
-	"$gpusched" run --class "$1" -- "$gsload" "$@" --iterations-per-us 27.78 --linger 600 >"$scratch/$1.out" 2>&1 &
+	"$gpusched" run --no-agent --class "$1" -- "$gsload" "$@" --iterations-per-us 27.78 --linger 600 >"$scratch/$1.out" 2>&1 &
 	at_end+=($!)
 	declare -g "$1=$!"
 }
