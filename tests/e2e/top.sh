@@ -107,8 +107,8 @@ mux resize-window -x 80 -y 24
 check "the screen comes back" shows '^GPU 0'
 # Looks at the escape sequences: a colour pair that was never set shows as black on black.
 check "no heading or row has a black foreground or background" eval '! mux capture-pane -pe | grep -qaE $'"'\033\[([0-9;]*;)?(30|40)[m;]'"
-mux resize-window -x 160 -y 24
-check "a wide window has user, cgroup and command" shows "root .* gsload (be|lc) .* gsload (be|lc) --iter"
+mux resize-window -x 220 -y 24
+check "a wide window has user, cgroup and command" shows "root +gsload +(be|lc) .* gsload (be|lc) --(iter|kernel)"
 mux resize-window -x 80 -y 24
 check "the screen has colours" eval 'mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
 keys q
