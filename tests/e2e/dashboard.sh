@@ -28,7 +28,7 @@ mkdir -p "$tree$pod"
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 "$gpusched" run --class be -- "$gsload" be $fixed >"$scratch/be.out" &
 at_end+=($!)
-"$gpusched" run --class lc -- bash -c 'echo $$ >"$1" && exec "${@:2}"' - "$tree$pod/cgroup.procs" "$gsload" lc $fixed >"$scratch/lc.out" &
+"$gpusched" run --no-agent --class lc -- bash -c 'echo $$ >"$1" && exec "${@:2}"' - "$tree$pod/cgroup.procs" "$gsload" lc $fixed >"$scratch/lc.out" &
 at_end+=($!)
 "$gpusched" observe launches on >/dev/null # the LC's waits are known by its launches
 
