@@ -102,15 +102,6 @@ void gs_ledger_request(void *self, const struct gs_request_done *done);
 /* The counts for the TSG's process. Returns false if no such request is known. */
 bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 			 struct gs_deadlines *ret);
-/* The cost of the requests of a TSG's process. */
-struct gs_request_cost;
-struct gs_request_parts;
-void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
-			   const struct gs_request_parts *parts);
-/* NULL: no request is known. Borrowed. */
-const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
-						 const struct gpusched_tsg *rec);
-
 /* The counts for all processes since the daemon's start. */
 bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *ret);
 

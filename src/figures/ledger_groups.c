@@ -9,6 +9,7 @@
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
 #include "figures/request_cost.h"
+#include "figures/request_costs.h"
 
 static struct group *find_group(struct gs_ledger *l, const struct group_key *key)
 {

@@ -189,8 +189,6 @@ void ledger_give_all(struct gs_figures *fig);
 
 /* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */
 struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
-/* Adds @from to *@to, which is made if there is something to add. */
-void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from);
 /* Puts the TSG into the group for its present class and cgroup. */
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);

@@ -7,12 +7,14 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct gpusched_tsg;
 struct gs_figures;
 struct gs_request_cost;
 struct gs_request_done;
+struct gs_request_parts;
 struct gs_turn;
 
 /* The observer's functions. Nothing is kept before the first request. */
@@ -31,5 +33,15 @@ void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_ts
 /* Print the lines of two metrics: the histogram, and the parts. */
 void gs_request_costs_histogram(const struct gs_request_cost *c, const char *labels, FILE *f);
 void gs_request_costs_parts(const struct gs_request_cost *c, const char *labels, FILE *f);
+
+/* In ledger.c and ledger_groups.c, which keep the costs of processes and groups. */
+/* The cost of the requests of a TSG's process. */
+void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
+			   const struct gs_request_parts *parts);
+/* NULL: no request is known. Borrowed. */
+const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
+						 const struct gpusched_tsg *rec);
+/* Adds @from to *@to, which is made if there is something to add. */
+void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from);
 
 #endif /* GPUSCHED_FIGURES_REQUEST_COSTS_H */
