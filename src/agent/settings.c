@@ -49,16 +49,19 @@ static const char *tool_there(void)
 static void leave_environment(void)
 {
 	static const char *const names[] = { BY, "GPUSCHED_AGENT_CLASS", "LD_PRELOAD" };
+	const char *asan = getenv("ASAN_OPTIONS");
 
 	for (size_t i = 0; i < GS_COUNT(names); i++)
 		unsetenv(names[i]);
+	if (asan && !strcmp(asan, GS_STARTER_ASAN))
+		unsetenv("ASAN_OPTIONS");
 }
 
 /*
  * `gpusched run --class lc` puts the agent into each program that the command starts. The service
- * may be behind shells, and may start workers. A shell that a program starts is no worker, nor is
- * what a container's client starts. With --agent all descendants have the agent: a user asked.
- * Runs before main(), so that no other thread reads the environment.
+ * may be behind shells, and may start workers. Shells that a program starts are no workers, and
+ * clients of containers start none. With --agent a user asks for it in all descendants. This runs
+ * before main(), so that no other thread reads the environment.
  */
 static void pass_on(void)
 {

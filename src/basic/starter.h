@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* ASAN_OPTIONS of programs into which an agent is preloaded, if the user has set none. */
+#define GS_STARTER_ASAN "verify_asan_link_order=0"
+
 enum gs_starter {
 	GS_STARTER_NONE,
 	GS_STARTER_HERE, /* a shell, nohup, ...: the program that it starts has its environment */

@@ -11,8 +11,8 @@
 #include "process/process.h"
 #include "table/procs.h"
 
-#define PIDS_MAX \
-	64 /* the processes of a scope to look at; a terminal's shells are among the first */
+/* Processes of a scope that are looked at: a terminal's shells are among the first. */
+#define PIDS_MAX 64
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 

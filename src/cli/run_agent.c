@@ -12,6 +12,7 @@
 #include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/say.h"
+#include "basic/starter.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 #include "process/preload.h"
@@ -88,20 +89,36 @@ static bool drops_agent(char *const argv[])
 	return false;
 }
 
-/* Adds the agent at the front of LD_PRELOAD, which CMD's descendants inherit. */
+/*
+ * Adds the agent at the front of LD_PRELOAD, which CMD's descendants inherit. Some of them may not
+ * bear a preloaded library. The loader of another C library looks for the path as it is written,
+ * finds nothing and goes on: it does not know $LIB, which glibc replaces, such as by lib64. "/.." is
+ * "/", however deep that is. AddressSanitizer ends a program in which it does not come first, unless
+ * it is told otherwise.
+ */
 static int preload_agent(const char *path, const char *class_name, const char *hint)
 {
 	const char *before = getenv("LD_PRELOAD");
 	CLEANUP_FREE char *list = NULL;
 
-	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
+	if (asprintf(&list, "%s%s%s%s", access("/usr/lib", X_OK) ? "" : "/usr/$LIB/../../../..",
+		     path, before && *before ? ":" : "", before ? before : "") < 0)
 		return cli_fail(-ENOMEM, "run: out of memory");
 	setenv("LD_PRELOAD", list, 1);
+	setenv("ASAN_OPTIONS", GS_STARTER_ASAN, 0);
 	if (class_name)
 		setenv("GPUSCHED_AGENT_CLASS", class_name, 1);
 	if (hint)
 		setenv("GPUSCHED_AGENT_HINT", hint, 1);
 	return 0;
+}
+
+/* True if an outer `gpusched run` has loaded the agent already. */
+static bool has_agent(void)
+{
+	const char *list = getenv("LD_PRELOAD");
+
+	return list && strstr(list, AGENT);
 }
 
 /* Without the agent CMD runs all the same, so this does not fail. */
@@ -115,7 +132,7 @@ static int agent_by_itself(const struct cli *c, const char *class_name)
 			     base_of(c->argv[0]), base_of(c->argv[0]));
 		return 0;
 	}
-	if (starts_gpusched(c->argv))
+	if (starts_gpusched(c->argv) || has_agent())
 		return 0;
 	if (!find_agent(path, sizeof(path)) || strpbrk(path, " :"))
 		snprintf(why, sizeof(why), "there is no " AGENT);

@@ -116,6 +116,20 @@ struct sortable {
 };
 
 /* Order: the largest number, or the first word, comes first; unknown values come last. */
+static int add_rows(struct gs_sheet *t, json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		int r = gs_sheet_row(t, row);
+
+		if (r)
+			return cli_fail(r, "output cannot be written: %s", strerror(-r));
+	}
+	return GS_EXIT_OK;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct sortable *x = a, *y = b;
@@ -175,8 +189,7 @@ int cli_screen_table(const struct cli *c, const struct gs_column *cols, size_t n
 	const char *names = cli_opt(c, "columns");
 	CLEANUP_FREE struct gs_column *shown = calloc(n + 1, sizeof(*shown));
 	CLEANUP_SHEET struct gs_sheet *t = NULL;
-	size_t n_shown, i;
-	json_t *row;
+	size_t n_shown;
 	int r;
 
 	if (!shown)
@@ -190,11 +203,9 @@ int cli_screen_table(const struct cli *c, const struct gs_column *cols, size_t n
 	r = gs_sheet_new(shown, n_shown, GS_SHEET_PLAIN, stdout, &t);
 	if (r)
 		return cli_fail(r, "out of memory");
-	json_array_foreach(rows, i, row) {
-		r = gs_sheet_row(t, row);
-		if (r)
-			return cli_fail(r, "output cannot be written: %s", strerror(-r));
-	}
+	r = add_rows(t, rows);
+	if (r)
+		return r;
 	gs_sheet_hint(t, ": --columns shows any column");
 	if (!names)
 		r = gs_sheet_fit(t, cli_screen_width(c));
@@ -227,8 +238,6 @@ int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_
 			const char *key, const json_t *value)
 {
 	CLEANUP_SHEET struct gs_sheet *t = NULL;
-	json_t *row;
-	size_t i;
 	int r;
 
 	r = gs_sheet_new(cols, n, c->json ? GS_SHEET_JSON : GS_SHEET_PLAIN, stdout, &t);
@@ -236,11 +245,9 @@ int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_
 		r = gs_sheet_tail(t, key, value);
 	if (r)
 		return cli_fail(r, "out of memory");
-	json_array_foreach(rows, i, row) {
-		r = gs_sheet_row(t, row);
-		if (r)
-			return cli_fail(r, "output cannot be written: %s", strerror(-r));
-	}
+	r = add_rows(t, rows);
+	if (r)
+		return r;
 	r = gs_sheet_fit(t, gs_term_width(stdout));
 	r = r ? r : gs_sheet_end(t);
 	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;

@@ -34,7 +34,7 @@ struct group {
 	bool pool;
 	uint64_t recent_ns; /* GPU time of its TSGs in the last 10 s */
 	uint64_t memory;    /* bytes that its processes held at the last reading */
-	/* what its requests cost, and those of removed groups; NULL: none is known */
+	/* the cost of its requests, and of those of removed groups; NULL: none is known */
 	struct gs_request_cost *requests, *ended_requests;
 };
 

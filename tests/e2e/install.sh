@@ -55,7 +55,7 @@ is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u 
 exits 0 "the installed gpusched plays an installed scenario under such a policy" installed sim run lcbe-1be
 is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
 	"$(realpath "$root/share/gpusched/scenarios")" "an installed gpusched finds the installed scenarios"
-is "$(installed run --agent -- sh -c 'realpath "$LD_PRELOAD"')" "$(realpath "$lib/libgpusched-agent.so")" \
+is "$(installed run --agent -- sed -n 's|.* \(/.*libgpusched-agent.so\)|\1|p' /proc/self/maps | sort -u)" "$(realpath "$lib/libgpusched-agent.so")" \
 	"the installed gpusched takes the agent beside it"
 # Each shell's completion of `gpusched WORDS`, sorted.
 bash_completes() { # WORDS...

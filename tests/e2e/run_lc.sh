@@ -64,11 +64,16 @@ cat >service.py <<-END
 	def of(*command): return int(subprocess.run(command, capture_output=True).stdout)
 	grep = ["grep", "-c", "$so", "/proc/self/maps"]
 	worker = of(sys.executable, "-c", "print(open('/proc/self/maps').read().count('$so'))")
-	print(worker > 0, of("sh", "-c", " ".join(grep) + " || true"), of("sh", "-c", "env | grep -c GPUSCHED_AGENT || true"))
+	print(worker > 0, of("sh", "-c", " ".join(grep) + " || true"), of("sh", "-c", "env | grep -c -e GPUSCHED_AGENT -e ASAN || true"))
 END
 is "$(loaded --class lc -- sh -c 'nohup python3 service.py')" "True 0 0" \
 	"a worker of a service behind a shell has it, what the service's shell starts has not"
-like "$(loaded --agent -- python3 service.py)" "^True [1-9][0-9]* 0$" "all descendants have it with --agent"
+is "$(loaded --class lc -- python3 -c "import subprocess; print(subprocess.run(['./sanitized']).returncode)")" 0 \
+	"a program with a sanitizer lives that the service starts"
+preload=$(loaded --class lc -- printenv LD_PRELOAD)
+check "a loader that takes the path as it is written finds nothing" eval '[ -n "$preload" ] && [ ! -e "$preload" ]'
+is "$(loaded --class lc -- sh -c 'gpusched run --class lc -- true'; cat err)" "" "a second run says nothing"
+like "$(loaded --agent -- python3 service.py)" "^True [1-9][0-9]* 1$" "all descendants have it with --agent"
 like "$(loaded --class lc -- sh -c 'docker; env')" "LD_PRELOAD=.*$so" "a shell before the service keeps it"
 
 # a service that runs already
