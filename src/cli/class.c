@@ -67,9 +67,8 @@ int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
 	if (!c->json)
 		putchar('\n');
 	if (!c->json && json_object_get(answer, "without_agent"))
-		puts("Nobody is paused for its requests: they are not seen. Its next start by "
-		     "'gpusched "
-		     "run --class lc' changes that.");
+		puts("Nobody is paused for its requests: they are not seen. "
+		     "Its next start by 'gpusched run --class lc' changes that.");
 	if (!failed)
 		return GS_EXIT_OK;
 	cli_fail(-EREMOTEIO, "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " not changed",

@@ -116,20 +116,6 @@ struct sortable {
 };
 
 /* Order: the largest number, or the first word, comes first; unknown values come last. */
-static int add_rows(struct gs_sheet *t, json_t *rows)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row) {
-		int r = gs_sheet_row(t, row);
-
-		if (r)
-			return cli_fail(r, "output cannot be written: %s", strerror(-r));
-	}
-	return GS_EXIT_OK;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct sortable *x = a, *y = b;
@@ -182,6 +168,20 @@ size_t cli_screen_width(const struct cli *c)
 	if (cli_opt(c, "wide"))
 		return width;
 	return !width || width > WIDTH ? WIDTH : width;
+}
+
+static int add_rows(struct gs_sheet *t, json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		int r = gs_sheet_row(t, row);
+
+		if (r)
+			return cli_fail(r, "output cannot be written: %s", strerror(-r));
+	}
+	return GS_EXIT_OK;
 }
 
 int cli_screen_table(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)

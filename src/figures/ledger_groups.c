@@ -33,14 +33,6 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 	return g;
 }
 
-void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from)
-{
-	if (from && !*to)
-		*to = calloc(1, sizeof(**to));
-	if (from && *to)
-		gs_request_cost_join(*to, from);
-}
-
 /*
  * Adds the ended group's sums to the class's group without a cgroup, so that sums by class lose
  * nothing. They are kept apart from that group's own sums: a jump there would look like use of the
@@ -56,7 +48,7 @@ static bool end_group(struct gs_ledger *l, struct group *g)
 	if (!heir)
 		return false;
 	gs_history_sums_add(&heir->ended, &g->sums);
-	ledger_join_requests(&heir->ended_requests, g->requests);
+	gs_request_cost_join_new(&heir->ended_requests, g->requests);
 	HASH_DEL(l->groups, g);
 	free(g->requests);
 	free(g);

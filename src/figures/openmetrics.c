@@ -107,7 +107,7 @@ static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct 
 		return;
 	w->all[w->n] = (struct shown){ labels_of(fig, g), gs_ledger_share(fig, g),
 				       is_memory_known(fig, g), g->memory, g->sums };
-	ledger_join_requests(&w->all[w->n].requests, g->requests);
+	gs_request_cost_join_new(&w->all[w->n].requests, g->requests);
 	if (w->all[w->n].labels)
 		w->n++;
 	else
@@ -153,8 +153,8 @@ static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 		c->memory += g->memory;
 		gs_history_sums_add(&c->sums, &g->sums);
 		gs_history_sums_add(&c->sums, &g->ended);
-		ledger_join_requests(&c->requests, g->requests);
-		ledger_join_requests(&c->requests, g->ended_requests);
+		gs_request_cost_join_new(&c->requests, g->requests);
+		gs_request_cost_join_new(&c->requests, g->ended_requests);
 	}
 	for (size_t i = 0; i < n; i++) {
 		show(fig, w, &all[i]);
@@ -270,9 +270,9 @@ static void put(FILE *f, size_t family, const struct shown *w)
 	else if (family == MEMORY)
 		put_memory(f, w);
 	else if (family == REQUESTS && w->requests)
-		gs_request_costs_histogram(w->requests, w->labels, f);
+		gs_request_cost_histogram(w->requests, w->labels, f);
 	else if (family == PARTS && w->requests)
-		gs_request_costs_parts(w->requests, w->labels, f);
+		gs_request_cost_parts(w->requests, w->labels, f);
 	else if (family < HISTOGRAM)
 		put_figure(f, w, &gs_history_figures[family]);
 }

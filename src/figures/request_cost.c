@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "figures/request_cost.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "basic/clock.h"
 
 #define GPUS 32u /* GPUs of a machine on which a request's turns are looked for */
 /*
@@ -43,6 +47,14 @@ void gs_request_cost_join(struct gs_request_cost *c, const struct gs_request_cos
 		c->bins[i] += from->bins[i];
 }
 
+void gs_request_cost_join_new(struct gs_request_cost **to, const struct gs_request_cost *from)
+{
+	if (from && !*to)
+		*to = calloc(1, sizeof(**to));
+	if (from && *to)
+		gs_request_cost_join(*to, from);
+}
+
 uint64_t gs_request_cost_ns(const struct gs_request_cost *c, unsigned int percent)
 {
 	uint64_t want = (c->n * percent + 99) / 100, n = 0;
@@ -62,6 +74,36 @@ uint64_t gs_request_cost_below(const struct gs_request_cost *c, uint64_t ns)
 	for (unsigned int i = 0; ns > GS_COST_LEAST_NS && i < bin_of(ns); i++)
 		n += c->bins[i];
 	return n;
+}
+
+void gs_request_cost_histogram(const struct gs_request_cost *c, const char *labels, FILE *f)
+{
+	static const unsigned int le_ms[] = { 1,   2,   5,    10,   20,   50,   100,
+					      200, 500, 1000, 2000, 5000, 10000 };
+
+	for (size_t i = 0; i < sizeof(le_ms) / sizeof(le_ms[0]); i++)
+		fprintf(f, "gpusched_request_seconds_bucket{%s,le=\"%.3f\"} %" PRIu64 "\n", labels,
+			le_ms[i] / 1e3, gs_request_cost_below(c, le_ms[i] * NS_PER_MS));
+	fprintf(f,
+		"gpusched_request_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
+		"gpusched_request_seconds_count{%s} %" PRIu64 "\n"
+		"gpusched_request_seconds_sum{%s} %.9f\n",
+		labels, c->n, labels, c->n, labels, (double)c->sum.took_ns / 1e9);
+}
+
+void gs_request_cost_parts(const struct gs_request_cost *c, const char *labels, FILE *f)
+{
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} parts[] = { { "itself", c->sum.itself_ns },
+		      { "others", c->sum.others_ns },
+		      { "neither", c->sum.neither_ns },
+		      { "unknown", c->sum.unknown_ns } };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(f, "gpusched_request_part_seconds_total{%s,part=\"%s\"} %.9f\n", labels,
+			parts[i].name, (double)parts[i].ns / 1e9);
 }
 
 /* ---- the last turns -------------------------------------------------------------------------- */

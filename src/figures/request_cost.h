@@ -15,6 +15,7 @@
 #define GPUSCHED_FIGURES_REQUEST_COST_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #define GS_COST_OCTAVE 16u /* bins of an octave, so that a bin's ends differ by 4.4 % */
 #define GS_COST_BINS (23u * GS_COST_OCTAVE)
@@ -35,6 +36,8 @@ struct gs_request_cost {
 void gs_request_cost_add(struct gs_request_cost *c, const struct gs_request_parts *p);
 /* Adds all of @from. */
 void gs_request_cost_join(struct gs_request_cost *c, const struct gs_request_cost *from);
+/* Adds @from, if any, to *@to, which is made if there is something to add. */
+void gs_request_cost_join_new(struct gs_request_cost **to, const struct gs_request_cost *from);
 /*
  * The time that @percent (1 to 100) of the requests did not exceed: the middle of its bin. 0: there
  * are no requests.
@@ -42,6 +45,9 @@ void gs_request_cost_join(struct gs_request_cost *c, const struct gs_request_cos
 uint64_t gs_request_cost_ns(const struct gs_request_cost *c, unsigned int percent);
 /* Number of requests that took less than @ns, to the nearest bin. */
 uint64_t gs_request_cost_below(const struct gs_request_cost *c, uint64_t ns);
+/* Print the lines of two metrics: the histogram, and the parts. */
+void gs_request_cost_histogram(const struct gs_request_cost *c, const char *labels, FILE *f);
+void gs_request_cost_parts(const struct gs_request_cost *c, const char *labels, FILE *f);
 
 /* ---- the last turns -------------------------------------------------------------------------- */
 

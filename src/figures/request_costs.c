@@ -181,33 +181,3 @@ void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_ts
 	}
 	json_object_set_new(o, "requests", r);
 }
-
-void gs_request_costs_histogram(const struct gs_request_cost *c, const char *labels, FILE *f)
-{
-	static const unsigned int le_ms[] = { 1,   2,   5,    10,   20,   50,   100,
-					      200, 500, 1000, 2000, 5000, 10000 };
-
-	for (size_t i = 0; i < sizeof(le_ms) / sizeof(le_ms[0]); i++)
-		fprintf(f, "gpusched_request_seconds_bucket{%s,le=\"%.3f\"} %" PRIu64 "\n", labels,
-			le_ms[i] / 1e3, gs_request_cost_below(c, le_ms[i] * NS_PER_MS));
-	fprintf(f,
-		"gpusched_request_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
-		"gpusched_request_seconds_count{%s} %" PRIu64 "\n"
-		"gpusched_request_seconds_sum{%s} %.9f\n",
-		labels, c->n, labels, c->n, labels, (double)c->sum.took_ns / 1e9);
-}
-
-void gs_request_costs_parts(const struct gs_request_cost *c, const char *labels, FILE *f)
-{
-	const struct {
-		const char *name;
-		uint64_t ns;
-	} parts[] = { { "itself", c->sum.itself_ns },
-		      { "others", c->sum.others_ns },
-		      { "neither", c->sum.neither_ns },
-		      { "unknown", c->sum.unknown_ns } };
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		fprintf(f, "gpusched_request_part_seconds_total{%s,part=\"%s\"} %.9f\n", labels,
-			parts[i].name, (double)parts[i].ns / 1e9);
-}

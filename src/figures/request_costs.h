@@ -30,9 +30,6 @@ bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_
  * itself_ms, others_ms, neither_ms, unknown_ms. Null: none is known.
  */
 void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
-/* Print the lines of two metrics: the histogram, and the parts. */
-void gs_request_costs_histogram(const struct gs_request_cost *c, const char *labels, FILE *f);
-void gs_request_costs_parts(const struct gs_request_cost *c, const char *labels, FILE *f);
 
 /* In ledger.c and ledger_groups.c, which keep the costs of processes and groups. */
 /* The cost of the requests of a TSG's process. */
@@ -41,7 +38,5 @@ void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
 /* NULL: no request is known. Borrowed. */
 const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
 						 const struct gpusched_tsg *rec);
-/* Adds @from to *@to, which is made if there is something to add. */
-void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from);
 
 #endif /* GPUSCHED_FIGURES_REQUEST_COSTS_H */

@@ -31,11 +31,11 @@ sources() { # TARGET: what it is made of
 	policy) echo src/policy/{declared,elf,foreign,reads,refuse,options,records,stack}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_rows.c src/sim/scenario_metric.c src/sim/params.c src/rm/op_names.c ;;
 	api)
-		echo src/process/{cgroup,inside,pod*}.c src/daemon/api*.c src/hub/lanes.c
+		echo src/process/{cgroup,inside,pod*,root}.c src/daemon/api*.c src/hub/lanes.c
 		echo src/requests/{args,target}.c src/rm/setting.c
 		;;
 	nri) echo src/nri/{frames,pods,session}.c src/process/pod_synonyms.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
-	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/openmetrics.c src/history/figures.c ;;
+	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/{openmetrics,request_cost}.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
 }
