@@ -544,13 +544,13 @@ struct gpusched_proc {
 _Static_assert(sizeof(struct gpusched_proc) == 80, "gpusched_proc");
 
 /* The limits of a class that says nothing else. */
-#define GPUSCHED_SUSPEND_LIMIT_MS 10000u
+#define GPUSCHED_SUSPEND_LIMIT_MS 2000u
 #define GPUSCHED_STARVE_LIMIT_MS 1000u
 
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
-	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG */
+	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG, up to 8 of a runlist */
 	/* longest time without progress for a TSG with a slice that is shorter than a switch */
 	gs_u32 starve_limit_ms;
 	/* percent of each GPU, for all members of the class together; 0: none */

@@ -15,6 +15,8 @@
 /* When to check whether the owner may have its setting again. */
 #define OWNER_RECHECK_NS (10 * NS_PER_S)
 #define LONG_SLICE_COSTS 4u
+#define CROWD_TURN_MS 250u
+#define CROWD_LIMIT_MS 10000u
 
 #define TS_INDEX 0u
 #define RUN_INDEX 3u
@@ -173,11 +175,26 @@ static bool is_past_share(const struct gpusched_tsg *rec)
 	return rec->task.known & GPUSCHED_KNOWN_PAST_SHARE;
 }
 
-static uint64_t suspend_limit_ns(const struct gs_core *c, const struct gpusched_tsg *rec)
+/*
+ * The longest time that a program may be off the GPU if each TSG of the runlist has a turn. It must
+ * grow with them: otherwise a user with 90 programs would have the GPU for most of the time, since
+ * each of them would be released early.
+ */
+static uint64_t crowd_limit_ns(const struct gs_core *c, const struct gs_node *n)
 {
-	uint64_t limit = class_limit_ns(c, rec, false);
+	uint64_t ms = n->runlist ? n->runlist->nodes * CROWD_TURN_MS : 0;
+
+	return gs_core_dilated(c, (ms < CROWD_LIMIT_MS ? ms : CROWD_LIMIT_MS) * NS_PER_MS);
+}
+
+static uint64_t suspend_limit_ns(const struct gs_core *c, const struct gs_node *n,
+				 const struct gpusched_tsg *rec)
+{
+	uint64_t limit = class_limit_ns(c, rec, false), crowd = crowd_limit_ns(c, n);
 	uint64_t hold = gs_core_dilated(c, c->opts.hold_limit_ms * NS_PER_MS);
 
+	if (limit < crowd)
+		limit = crowd;
 	return is_past_share(rec) && hold > limit ? hold : limit;
 }
 
@@ -199,7 +216,7 @@ static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct 
 	if (n->released && n->again_ns && now >= n->again_ns)
 		n->released = false;
 	if (!n->released && counts) {
-		end = rec->suspended_ns + suspend_limit_ns(c, rec);
+		end = rec->suspended_ns + suspend_limit_ns(c, n, rec);
 		if (now < end) {
 			gs_core_set_due(c, n, end);
 		} else {

@@ -198,6 +198,8 @@ char *gs_cell_state(const json_t *row, const char *who)
 		return asprintf(&all, "client of %lld", (long long)json_integer_value(server)) < 0
 			       ? NULL
 			       : all;
+	if (gs_cell_is_paused(row) && json_is_true(gs_json_at(row, "turns.loaded")))
+		return strdup("leaving the GPU"); /* its suspension did not wait for that */
 	if (gs_cell_is_paused(row))
 		return paused(row, who);
 	if (text(row, ORDER_KEY))

@@ -735,6 +735,26 @@ static void test_many_short_wishes(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 20);
 }
 
+/*
+ * Each of many TSGs on a runlist may wait for longer: if all were released after two seconds, who
+ * has many would have the GPU.
+ */
+static void test_suspensions_of_a_crowd_last_longer(void **state)
+{
+	const struct gpusched_class cls = { .suspend_limit_ms = 500, .starve_limit_ms = 100 };
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	gs_core_class(world.core, 0, &cls);
+	for (uint32_t id = 2; id <= 8; id++)
+		touch(new_tsg(id, id > 4));
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	pass(990 * NS_PER_MS); /* a quarter of a second for each of the four on its GPU */
+	assert_int_equal(world.hw[0].runnable, 0);
+	pass(20 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -745,6 +765,7 @@ int main(void)
 		T(test_starving_tsg_gets_a_longer_slice),
 		T(test_greedy_pre_switches_lose_the_long_slice),
 		T(test_policy_cannot_suspend_for_ever),
+		T(test_suspensions_of_a_crowd_last_longer),
 		T(test_resume_is_tried_again),
 		T(test_new_channel_of_a_suspended_tsg),
 		T(test_mps_servers),

@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
+#include "top/cell.h"
 #include "top/layout.h"
 
 #define TSG(id, pid, comm, class, held, waited, more) \
@@ -163,6 +164,28 @@ static void whole_screen(void **state)
 	assert_int_equal(style(&s, 5, 19), GS_STYLE_LC);
 	assert_int_equal(style(&s, 6, 53), GS_STYLE_BAD);
 	end(&s);
+}
+
+/* A suspension does not wait until its program has left the GPU: the screens say so. */
+static void paused_programs_may_be_leaving(void **state)
+{
+	static const char paused[] = "{\"suspended_by\":\"policy\",\"turns\":{\"loaded\":%s}}";
+	static const char *const cells[][2] = { { "true", "leaving the GPU" },
+						{ "false", "paused by the policy" },
+						{ "null", "paused by the policy" } };
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		CLEANUP_FREE char *cell = NULL;
+		json_t *row;
+		char text[80];
+
+		snprintf(text, sizeof(text), paused, cells[i][0]);
+		row = json_loads(text, 0, NULL);
+		assert_non_null(row);
+		cell = gs_cell_state(row, NULL);
+		assert_string_equal(cell, cells[i][1]);
+		json_decref(row);
+	}
 }
 
 static void wide_has_more(void **state)
@@ -421,6 +444,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_screen),
+		cmocka_unit_test(paused_programs_may_be_leaving),
 		cmocka_unit_test(wide_has_more),
 		cmocka_unit_test(identity_where_there_is_room),
 		cmocka_unit_test(help_explains_the_keys),
