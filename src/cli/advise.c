@@ -462,18 +462,34 @@ static void print_no_commands(const json_t *programs, const json_t *gpus)
 	print_by_text(gpus, "reason", "", ": see 'gpusched status'");
 }
 
-static void print_all(const struct cli *c, const json_t *o)
+/* A row for each program, with its losses, and notes. */
+static void print_why(const struct cli *c, const json_t *o)
 {
 	static const struct gs_column columns[] = {
 		{ "gpu", "GPU", GS_COL_RIGHT },
 		{ "pid", "PID", GS_COL_RIGHT },
-		{ "comm", "COMM" },
+		{ "comm", "NAME" },
 		{ "class", "CLASS" },
-		{ "kind", "IS" },
-		{ "held_pct", "HELD %", GS_COL_TENTHS },
+		{ "kind", "LOOKS LIKE" },
+		{ "held_pct", "HAD GPU %", GS_COL_TENTHS },
 		{ "loss", "LOSES", .cell = loss_cell },
-		{ "means", "MEANS" },
+		{ "means", "WHAT HELPS" },
 	};
+	const json_t *programs = json_object_get(o, "programs");
+
+	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
+	if (auto_guesses(o))
+		puts("policy auto goes by what it sees of programs without a class: a class is "
+		     "surer");
+	if (!json_is_true(json_object_get(o, "launches")))
+		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
+		     "launch-bound is seen beside one other program only");
+	print_remembered(programs);
+}
+
+/* One verdict for each GPU, with the row of docs/choosing.md, and what to type. */
+static void print_all(const struct cli *c, const json_t *o)
+{
 	const json_t *programs = json_object_get(o, "programs"), *gpus = json_object_get(o, "gpus");
 	CLEANUP_JSON json_t *seen = json_object();
 
@@ -481,21 +497,18 @@ static void print_all(const struct cli *c, const json_t *o)
 		puts("no program uses a GPU");
 		return;
 	}
-	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
+	print_by_text(gpus, "choice", "", "");
 	print_commands(programs, seen);
 	print_commands(gpus, seen);
 	if (!json_object_size(seen))
 		print_no_commands(programs, gpus);
-	if (auto_guesses(o))
-		puts("policy auto goes by what it sees of programs without a class: a class is "
-		     "surer");
-	if (!json_is_true(json_object_get(o, "launches")))
-		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
-		     "launch-bound is seen beside one other program only");
 	cli_print_findings(json_object_get(o, "findings"), "wrong");
 	print_untold(programs);
-	print_remembered(programs);
-	print_by_text(gpus, "choice", "choosing.md, ", "");
+	if (cli_opt(c, "why"))
+		print_why(c, o);
+	else
+		puts("('gpusched advise --why' says what each program is, and loses to whom; rows "
+		     "are of choosing.md)");
 }
 
 int cli_advise(struct cli *c)

@@ -41,18 +41,18 @@ enum advise_means {
 const char *advise_means_name(enum advise_means m);
 const char *advise_means_text(enum advise_means m);
 
-/* The cases, declared once: symbol, line of docs/choosing.md. */
+/* The cases, declared once: symbol, what fits; a row is one of docs/choosing.md. */
 #define ADVISE_LINES(X) \
 	X(ALONE, "nothing competes: the driver's default will do") \
-	X(TURNS, "classes and policy auto, if the batch's thread blocks take about 1 ms; if they " \
-		 "take 100 " \
-		 "us or less, MPS with client priority is better (run --share)") \
+	X(TURNS, "a service and batch work (row A): class lc, class be, policy auto; or run " \
+		 "--share if the thread blocks of the batch work take 100 us or less") \
 	X(SHORT_BLOCKS, \
-	  "MPS with client priority (run --share): the batch's thread blocks are short") \
+	  "a service beside batch work with short thread blocks (row A): run --share for all") \
 	X(LAUNCHES, \
-	  "MPS with client priority (run --share), or CUDA graphs, classes and policy auto") \
-	X(BATCHES, "the driver's default, or policy fair for shares: no service competes") \
-	X(SERVICES, "the driver's default: no batch program competes") \
+	  "a service of many small kernels beside batch work (row C): run --share for all, or " \
+	  "CUDA graphs and row A") \
+	X(BATCHES, "batch work alone (row E): the driver's default, or policy fair for shares") \
+	X(SERVICES, "services alone: the driver's default") \
 	X(UNKNOWN, "not known: too little was seen to choose")
 
 enum advise_line {
@@ -62,7 +62,7 @@ enum advise_line {
 };
 const char *advise_line_text(enum advise_line l);
 
-/* Finds the line of docs/choosing.md for this crowd. */
+/* Finds the case of this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
 /* Chooses the remedy for a program of kind @k in this crowd. */
 enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);

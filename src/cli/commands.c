@@ -65,6 +65,7 @@ static const struct cli_opt history_opts[] = {
 
 static const struct cli_opt advise_opts[] = {
 	{ "for", 't', "TIME", "how long to watch (10s)" },
+	{ "why", 0, NULL, "also say what each program is, and what it loses to whom" },
 	END,
 };
 
@@ -256,7 +257,7 @@ static const struct cli_cmd commands[] = {
 	  "on'). Exit code 5: something is wrong. Times of other users' programs are root's to "
 	  "see.",
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
-	{ "advise", NULL, "", "what the programs are, lose to whom, and what would help",
+	{ "advise", NULL, "", "what would help the programs, and what to type",
 	  "Watches the GPUs' logs. Says nothing of a program that it has not seen beside others. "
 	  "Changes nothing but the counting of launches, for as long as it watches.",
 	  cli_advise, advise_opts, CLI_JSON, 0, 0 },

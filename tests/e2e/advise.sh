@@ -54,8 +54,7 @@ like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto
 choice() {
 	jq -r '.gpus[0].choice' <<<"$advice"
 }
-check "the page on choosing has the line that advise ends with" grep -qF "$(choice)" "$top/docs/choosing.md"
-like "$(choice)" 'classes and policy auto.*MPS with client priority' \
+like "$(choice)" 'row A.: class lc, class be, policy auto; or run --share' \
 	"where thread blocks are not known, the line names both means"
 while read -r command; do
 	"$gpusched" ${command#gpusched } >/dev/null || not_ok "the printed command succeeds: $command"
@@ -68,7 +67,7 @@ load be $fixed
 second=$LOAD_PID
 wait_tsgs "pid:$second" 1
 exits 0 "auto starts" "$gpusched" policy start auto
-like "$("$gpusched" advise --for 3s)" "class set pid:$second be.*a class is surer" \
+like "$("$gpusched" advise --for 3s --why)" "class set pid:$second be.*a class is surer" \
 	"for a program whose class auto guesses, advise proposes to set the class"
 "$gpusched" class set "pid:$second" be >/dev/null
 advise
@@ -86,7 +85,7 @@ like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(sha
 like "$(jq -r ".programs[] | select(.pid == $lc) | .do[]" <<<"$advice")" "; first install nvidia-cuda-mps-control" \
 	"advise says that MPS is not installed"
 is "$("$gpusched" observe launches --json | jq .asked)" false "launches are counted no longer than it watches"
-like "$(choice)" '^MPS with client priority .run --share., or CUDA graphs' "the line for a launch-bound service is MPS, or CUDA graphs"
+like "$(choice)" 'row C.: run --share for all, or CUDA graphs' "the line for a launch-bound service is a shared server, or CUDA graphs"
 end_load $lc
 end_load $be
 
@@ -100,7 +99,10 @@ wait_tsgs "pid:$lc" 1
 "$gpusched" set "pid:$be" preempt_mode=cta >/dev/null
 advise
 diag "$advice"
-like "$(choice)" '^MPS with client priority .run --share.: the batch' \
-	"beside short thread blocks the line names MPS with client priority"
-like "$("$gpusched" advise --for 1s | tail -1)" '^choosing.md, GPU 0: MPS with client priority' "the line for the page on choosing is the last one"
+like "$(choice)" 'short thread blocks .row A.: run --share' \
+	"beside short thread blocks the line names the shared server"
+words=$("$gpusched" advise --for 1s)
+like "$(head -1 <<<"$words")" '^GPU 0: a service beside batch work with short' "the verdict is the first line"
+like "$words" "^[^%]*\$" "the default has no table"
+like "$("$gpusched" advise --for 1s --why)" "LOOKS LIKE.*pid:$lc|LOOKS LIKE.*$lc " "--why has a row for each program"
 done_testing

@@ -211,8 +211,7 @@ static void test_line(void **state)
 	assert_int_equal(advise_line(&c), ADVISE_LINE_TURNS);
 	c.short_blocks = true;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_SHORT_BLOCKS);
-	assert_non_null(
-		strstr(advise_line_text(ADVISE_LINE_SHORT_BLOCKS), "MPS with client priority"));
+	assert_non_null(strstr(advise_line_text(ADVISE_LINE_SHORT_BLOCKS), "run --share"));
 	c.n[GS_PROGRAM_LAUNCH_BOUND] = 1;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_LAUNCHES);
 	c.n[GS_PROGRAM_WHOLE] = c.n[GS_PROGRAM_LAUNCH_BOUND] = 0;
