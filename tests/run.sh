@@ -13,7 +13,8 @@
 #               cross and release). quick: unit, policy, check and e2e, but only scripts that have a line
 #               "# quick: yes". Scripts with a line "# asan: release" run with sanitizers only in the set
 #               release, or if a PATTERN is given
-#   PATTERN     only tests whose name contains it (sets: see -s)
+#   PATTERN     only tests whose name contains it (sets: see -s). If all are unit/NAME, with a NAME that
+#               there is, only these programs are built and run
 #
 # Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan); ARCH=arm64: use arm64 virtual
 # machines, with the programs that `make cross` has built
@@ -45,6 +46,16 @@ while getopts lj:s: opt; do
 done
 shift $((OPTIND - 1))
 patterns=("$@")
+# Prints the programs of the unit tests that are asked for, if nothing else is.
+only_units() {
+	local p
+	for p in "${patterns[@]}"; do
+		[ "${p%%/*}" = unit ] && [ -f "tests/unit/test_${p#unit/}.c" ] || return
+	done
+	printf 'tests/unit/test_%s\n' "${patterns[@]#unit/}"
+}
+mapfile -t programs < <([ ${#patterns[@]} = 0 ] || only_units)
+[ ${#programs[@]} = 0 ] || sets=unit
 # Unprivileged users of the tests must reach the tree, but only root may have access to its folder.
 reachable() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$top/tests/run.sh" 2>/dev/null
@@ -94,7 +105,8 @@ wanted() { # NAME
 	[ ${#patterns[@]} = 0 ] && return 0
 	local p
 	for p in "${patterns[@]}"; do
-		[[ $1 == *$p* ]] && return 0
+		[[ $1 == $p ]] && return 0
+		[ ${#programs[@]} = 0 ] && [[ $1 == *$p* ]] && return 0
 	done
 	return 1
 }
@@ -489,7 +501,7 @@ build_in() { # DIRECTORY MESON-OPTIONS...
 	elif [ $# -gt 0 ]; then
 		meson configure "$@" "$dir" || return 1
 	fi
-	ninja -C "$dir"
+	ninja -C "$dir" "${programs[@]}"
 }
 
 # Lists the tests with the most CPU time, and the CPU time of each set. Daemons that no process waited for
