@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * during.c - measure which calls wait for a pre-switch (docs/hints.md), as one line of JSON
+ * during.c - measure which calls wait for a pre-switch (docs/internals/agent.md), as one line of JSON
  *
  * Times each call alone, and while the pre-switch's waiting kernel has the GPU for up to 20 ms. The
  * time of a launch includes the wait for its stream. Each time is the lesser of two. If a call

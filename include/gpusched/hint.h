@@ -16,7 +16,7 @@
  *     ... wait for the result ...
  *     gpusched_hint_done();
  *
- * docs/hints.md says what happens when, and when hints do harm.
+ * docs/agent.md says what happens when, and when hints do harm.
  */
 #ifndef GPUSCHED_HINT_H
 #define GPUSCHED_HINT_H
