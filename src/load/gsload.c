@@ -50,7 +50,8 @@ static const struct option {
 	  "mean time between two requests (5000)" },
 	{ "arrivals", "KIND", LC, ARRIVALS, AT(arrivals), 0, 0,
 	  "poisson or periodic: latency counts from the scheduled arrival; closed: the time "
-	  "between runs from completion to launch, latency from launch (poisson)" },
+	  "between runs from completion to launch, latency from launch; or the path of a trace of "
+	  "times and sizes, see gsload(1) (poisson)" },
 	{ "cv", "X", LC, REAL, AT(cv), 1, 100,
 	  "coefficient of variation of the time between two requests; above 1 they come in bursts "
 	  "(1)" },
@@ -128,10 +129,33 @@ static void usage(FILE *to)
 	}
 }
 
+static int parse_arrivals(const char *text, struct gsload_options *o, struct gs_error *err)
+{
+	static const char *const kinds[] = { "poisson", "periodic", "closed" };
+	struct gs_arrivals trace;
+	int r;
+
+	for (size_t i = 0; i < GS_COUNT(kinds); i++) {
+		if (strcmp(text, kinds[i]))
+			continue;
+		o->arrivals = (enum gsload_arrivals)i;
+		return 0;
+	}
+	if (!gs_arrivals_is_file(text))
+		return gs_fail(err, -EINVAL,
+			       "'%s' is none of poisson, periodic, closed, and no file", text);
+	r = gs_arrivals_read(text, false, &trace, err);
+	if (r)
+		return r;
+	gs_arrivals_free(&o->trace);
+	o->trace = trace;
+	o->arrivals = GSLOAD_TRACE;
+	return 0;
+}
+
 static int parse_value(const struct option *d, const char *text, struct gsload_options *o,
 		       struct gs_error *err)
 {
-	static const char *const kinds[] = { "poisson", "periodic", "closed" };
 	void *at = (char *)o + d->at;
 
 	switch (d->type) {
@@ -144,13 +168,7 @@ static int parse_value(const struct option *d, const char *text, struct gsload_o
 		*(bool *)at = true;
 		return 0;
 	case ARRIVALS:
-		for (size_t i = 0; i < GS_COUNT(kinds); i++) {
-			if (strcmp(text, kinds[i]))
-				continue;
-			*(enum gsload_arrivals *)at = (enum gsload_arrivals)i;
-			return 0;
-		}
-		return gs_fail(err, -EINVAL, "'%s' is none of poisson, periodic, closed", text);
+		return parse_arrivals(text, o, err);
 	}
 	return -EINVAL;
 }
@@ -190,6 +208,10 @@ static int check_together(const struct gsload_options *o, struct gs_error *err)
 		return gs_fail(err, -EINVAL, "--kernels goes with be only together with --graph");
 	if (o->memory + o->copy + o->graph > 1)
 		return gs_fail(err, -EINVAL, "--memory, --copy and --graph exclude each other");
+	if (o->arrivals == GSLOAD_TRACE && o->burst > 1)
+		return gs_fail(err, -EINVAL, "--burst does not go with a trace of arrivals");
+	if (o->arrivals == GSLOAD_TRACE && o->trace.tokens && !o->graph)
+		return gs_fail(err, -EINVAL, "a trace of tokens needs --graph");
 	if (o->graph && o->gap_us > 0)
 		return gs_fail(err, -EINVAL,
 			       "--gap-us does not go with --graph: a graph is one launch");
@@ -249,7 +271,7 @@ static void print_parts(const char *prefix, const double *sorted, uint64_t n)
 
 static void print_lc(const struct gsload_options *o, const struct gsload_result *r)
 {
-	static const char *const arrivals[] = { "poisson", "periodic", "closed" };
+	static const char *const arrivals[] = { "poisson", "periodic", "closed", "trace" };
 
 	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"cv\":%g,\"tokens\":%" PRIu64
 	       ",\"hold\":%s,\"lead_us\":%g,",
@@ -262,7 +284,7 @@ static void print_lc(const struct gsload_options *o, const struct gsload_result 
 	print_parts("", r->latency_us, r->n);
 	print_parts("service_", r->service_us, r->n);
 	print_parts("late_", r->late_us, r->n);
-	if (o->tokens > 1)
+	if (gsload_has_tokens(o))
 		print_parts("token_", r->token_us, r->ntokens);
 }
 
@@ -395,5 +417,6 @@ int main(int argc, char **argv)
 	free(r.service_us);
 	free(r.late_us);
 	free(r.token_us);
+	gs_arrivals_free(&o.trace);
 	return GS_EXIT_OK;
 }

@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "basic/arrivals.h"
 #include "load/gsload_cuda.h"
 
 enum gsload_mode { GSLOAD_LC, GSLOAD_BE, GSLOAD_CAL };
-enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
+enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED, GSLOAD_TRACE };
 
 #define GSLOAD_MAX_GPUS 16
 
@@ -25,6 +26,7 @@ struct gsload_options {
 		delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
+	struct gs_arrivals trace; /* with GSLOAD_TRACE */
 	bool hold, hint, graph, memory, copy, ready, lines;
 	double dilate; /* real seconds per simulated second; 1 on a real GPU */
 };
@@ -32,6 +34,12 @@ struct gsload_options {
 static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
 {
 	return (uint64_t)(us * 1e3 * o->dilate);
+}
+
+/* True if a request has several tokens, or as many as a trace says. */
+static inline bool gsload_has_tokens(const struct gsload_options *o)
+{
+	return o->tokens > 1 || (o->arrivals == GSLOAD_TRACE && o->graph);
 }
 
 /* All times are in simulated us (equal to real us where dilate is 1). */

@@ -9,6 +9,8 @@
 #include "basic/rng.h"
 
 #define SPIN_NS 100000 /* in this time before an arrival, the wait spins instead of sleeping */
+/* the longest sleep: a signal just before a sleep does not end it */
+#define SLEEP_NS (100 * NS_PER_MS)
 
 /* When the sequence begins again, set by gsload_arrive_anew(); 0: it goes on as it is. */
 static volatile uint64_t anew_ns;
@@ -24,13 +26,25 @@ struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint6
 		.o = o,
 		.rng = o->seed * 2654435769u + 1,
 		.last_ns = start_ns,
+		.start_ns = start_ns,
+		.size = 1,
 	};
+}
+
+static uint64_t due_by_trace(const struct gsload_schedule *s)
+{
+	const struct gs_arrivals *t = &s->o->trace;
+
+	return s->next < t->n ? s->start_ns + gsload_real_ns(s->o, (double)t->at[s->next].ns / 1e3)
+			      : GSLOAD_NEVER;
 }
 
 static uint64_t due(struct gsload_schedule *s)
 {
 	double period = s->o->period_us, gap;
 
+	if (s->o->arrivals == GSLOAD_TRACE)
+		return due_by_trace(s);
 	if (s->o->arrivals == GSLOAD_PERIODIC)
 		return s->last_ns + gsload_real_ns(s->o, period);
 	gap = gs_rng_gap(&s->rng, period, s->o->cv);
@@ -52,9 +66,12 @@ static bool wait_until(const struct gsload_schedule *s, uint64_t at)
 {
 	uint64_t spin = s->o->arrivals == GSLOAD_CLOSED ? 0 : SPIN_NS;
 
-	while (!gsload_stop && !anew_ns && gs_now_ns() < at)
+	while (!gsload_stop && !anew_ns && gs_now_ns() < at) {
+		uint64_t most = gs_now_ns() + SLEEP_NS;
+
 		if (gs_now_ns() + spin < at)
-			sleep_until(at - spin);
+			sleep_until(at - spin < most ? at - spin : most);
+	}
 	return !anew_ns || at < anew_ns;
 }
 
@@ -62,11 +79,15 @@ uint64_t gsload_next_arrival(struct gsload_schedule *s)
 {
 	uint64_t at = due(s);
 
+	if (at == GSLOAD_NEVER && s->o->seconds > 0)
+		return at;
 	while (!wait_until(s, at)) {
 		*s = gsload_schedule_new(s->o, anew_ns);
 		anew_ns = 0;
 		at = due(s);
 	}
+	if (s->o->arrivals == GSLOAD_TRACE && s->next < s->o->trace.n)
+		s->size = s->o->trace.at[s->next++].size;
 	s->last_ns = s->o->arrivals == GSLOAD_CLOSED ? gs_now_ns() : at;
 	return s->last_ns;
 }

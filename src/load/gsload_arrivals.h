@@ -8,7 +8,11 @@
 struct gsload_schedule {
 	const struct gsload_options *o;
 	uint64_t rng, last_ns;
+	uint64_t start_ns;
+	size_t next;   /* a trace's next arrival */
+	uint64_t size; /* of the request that arrived last; 1 without a trace */
 };
+#define GSLOAD_NEVER UINT64_MAX
 
 /* Makes a sequence of arrivals that begins at @start_ns (CLOCK_MONOTONIC). */
 struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint64_t start_ns);
@@ -16,7 +20,8 @@ struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint6
 /*
  * Waits for the next arrival and returns the time at which it was due; this may be in the past.
  * After gsload_arrive_anew(), arrivals that were due before that call still come, and then the
- * sequence begins again. Returns early if gsload_stop is set.
+ * sequence begins again. Returns early if gsload_stop is set. Behind a trace's last arrival, returns
+ * GSLOAD_NEVER if the load has a length, else waits for gsload_arrive_anew().
  */
 uint64_t gsload_next_arrival(struct gsload_schedule *s);
 

@@ -348,7 +348,7 @@ static void take_token(const struct gsload_options *o, struct gsload_result *r,
 	double us = sim_us(o, now - *inout_from);
 
 	*inout_from = now;
-	if (o->tokens < 2)
+	if (!gsload_has_tokens(o))
 		return;
 	print_line(o, now, "tok", us);
 	if (now < r->from_ns)
@@ -357,11 +357,11 @@ static void take_token(const struct gsload_options *o, struct gsload_result *r,
 	r->token_us[r->ntokens++] = us;
 }
 
-/* Launches the work of one token. */
+/* Launches the work of one token, in a request of that size. */
 static void token(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
-		  struct gsload_result *r)
+		  uint64_t size, struct gsload_result *r)
 {
-	uint64_t batches = o->graph ? 1 : o->kernels;
+	uint64_t batches = o->graph ? 1 : o->kernels * size;
 
 	for (uint64_t i = 0; i < batches; i++) {
 		batch_launch(c, r, b);
@@ -372,9 +372,10 @@ static void token(struct gsload_cuda *c, const struct gsload_options *o, const s
 
 /* Runs one request. *ret_launched_ns: when its first launch began. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
-		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
+		    struct hold *h, uint64_t size, struct gsload_result *r,
+		    uint64_t *ret_launched_ns)
 {
-	uint64_t from;
+	uint64_t tokens = o->graph ? o->tokens * size : o->tokens, from;
 
 	if (o->hint)
 		gpusched_hint_coming();
@@ -382,8 +383,8 @@ static void request(struct gsload_cuda *c, const struct gsload_options *o, const
 	if (o->hold)
 		hold_begin(c, h, r);
 	*ret_launched_ns = from = gs_now_ns();
-	for (uint64_t i = 0; i < o->tokens; i++) {
-		token(c, o, b, r);
+	for (uint64_t i = 0; i < tokens; i++) {
+		token(c, o, b, size, r);
 		if (o->hint && !i)
 			gpusched_hint_here();
 		wait_all(c);
@@ -435,10 +436,10 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 			at = gsload_next_arrival(&arrivals);
 			left = o->burst - 1;
 		}
-		if (gsload_stop)
+		if (gsload_stop || at == GSLOAD_NEVER)
 			break;
 		begin = gs_now_ns();
-		request(c, o, &batch, &hold, r, &launched);
+		request(c, o, &batch, &hold, arrivals.size, r, &launched);
 		take_request(o, r, at, begin, launched, &free_ns);
 	}
 	r->seconds = gs_now_ns() > r->from_ns ? sim_us(o, gs_now_ns() - r->from_ns) / 1e6 : 0;

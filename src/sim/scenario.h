@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "basic/arrivals.h"
 #include "basic/error.h"
 #include "engine/core.h"
 #include "gpusched/abi.h"
@@ -45,6 +46,11 @@ enum sim_arrivals {
 	 * mean
 	 */
 	SIM_ARRIVE_CLOSED,
+	/*
+	 * requests arrive as a file says, from the process's start on and once more from the end of
+	 * the warm-up on
+	 */
+	SIM_ARRIVE_TRACE,
 };
 enum sim_hold { SIM_HOLD_NONE, SIM_HOLD_HINT_ONE, SIM_HOLD_HINT, SIM_HOLD_REQUEST };
 /* How the policy learns when requests begin and end. */
@@ -72,6 +78,7 @@ struct sim_group {
 	 * @gap_us: mean gap between requests; @cv: its coefficient of variation (above 1: bursts)
 	 */
 	double gap_us, cv;
+	struct gs_arrivals trace; /* with SIM_ARRIVE_TRACE */
 	double prep_us; /* hold = hint: CPU time from a request's arrival to its real launch */
 	double hold_limit_us;
 	unsigned int in_flight; /* BE: number of kernels that a process keeps in flight */

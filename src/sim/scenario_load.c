@@ -22,6 +22,7 @@
 #define MAX_PROCESSES 10000u
 #define MAX_ACTIONS 1000u
 #define MAX_CHECKS 100u
+#define MAX_KERNELS 100000u /* of one request of a trace */
 
 enum type { TEXT, UINT, U64, DOUBLE, YESNO, WORD };
 
@@ -257,6 +258,33 @@ static struct sim_group *find_group(struct loading *l, const char *name)
 	return g;
 }
 
+/*
+ * A file that a scenario names: relative to the scenario's folder if it is there, or else to the
+ * current one.
+ */
+static const char *find_beside(const struct loading *l, const char *value, char *path, size_t size)
+{
+	if (value[0] != '/' && strcmp(l->dir, ".") &&
+	    snprintf(path, size, "%s/%s", l->dir, value) < (int)size && access(path, F_OK) == 0)
+		return path;
+	return value;
+}
+
+/* Reads arrivals from a file. */
+static int read_trace(struct loading *l, struct sim_group *g, const char *value)
+{
+	struct gs_arrivals trace;
+	char path[PATH_MAX];
+	int r = gs_arrivals_read(find_beside(l, value, path, sizeof(path)), false, &trace, &l->err);
+
+	if (r)
+		return r;
+	gs_arrivals_free(&g->trace);
+	g->trace = trace;
+	g->arrivals = SIM_ARRIVE_TRACE;
+	return 0;
+}
+
 static int group_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_group *g = find_group(l, section + strlen("process "));
@@ -265,6 +293,8 @@ static int group_key(struct loading *l, const char *section, const char *name, c
 
 	if (!g)
 		return -EINVAL;
+	if (!strcmp(name, "arrivals") && gs_arrivals_is_file(value))
+		return read_trace(l, g, value);
 	if (strcmp(name, "gpu"))
 		return STORE(group_keys, g);
 	g->spread = !strcmp(value, "spread");
@@ -383,18 +413,14 @@ bad:
 				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
 }
 
-/*
- * Reads a policy: a name, or a path relative to the scenario's folder or else to the current one.
- */
+/* Reads a policy: a name or a path. */
 static int policy_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
 	char path[PATH_MAX];
 
-	if (strpbrk(value, "/.") && value[0] != '/' && strcmp(l->dir, ".") &&
-	    snprintf(path, sizeof(path), "%s/%s", l->dir, value) < (int)sizeof(path) &&
-	    access(path, F_OK) == 0)
-		value = path;
+	if (strpbrk(value, "/."))
+		value = find_beside(l, value, path, sizeof(path));
 	return STORE(scenario_keys, s);
 }
 
@@ -532,6 +558,20 @@ static bool target_exists(const struct sim_scenario *s, const char *target)
 	return false;
 }
 
+static int validate_trace(const struct sim_group *g, struct gs_error *err)
+{
+	if (g->kind != SIM_KIND_LC || g->burst > 1)
+		return gs_fail(err, -EINVAL, "[process %s]: a trace needs kind = lc and burst = 1",
+			       g->name);
+	for (size_t i = 0; i < g->trace.n; i++)
+		if (g->trace.at[i].size > MAX_KERNELS / g->kernels)
+			return gs_fail(err, -EINVAL,
+				       "[process %s]: a request of the trace has more than %u "
+				       "kernels (its line %u)",
+				       g->name, MAX_KERNELS, g->trace.at[i].line);
+	return 0;
+}
+
 static int validate_group(const struct sim_scenario *s, struct sim_group *g, struct gs_error *err)
 {
 	if (!g->kernel_us)
@@ -549,7 +589,9 @@ static int validate_group(const struct sim_scenario *s, struct sim_group *g, str
 			g->name);
 	if (g->sync && g->kind != SIM_KIND_BE)
 		return gs_fail(err, -EINVAL, "[process %s]: sync needs kind = be", g->name);
-	if (g->kind == SIM_KIND_LC && !g->gap_us)
+	if (g->arrivals == SIM_ARRIVE_TRACE && validate_trace(g, err))
+		return -EINVAL;
+	if (g->kind == SIM_KIND_LC && g->arrivals != SIM_ARRIVE_TRACE && !g->gap_us)
 		return gs_fail(err, -EINVAL, "[process %s] of kind lc needs gap_us", g->name);
 	if (g->gpu >= s->gpus)
 		return gs_fail(err, -EINVAL,
@@ -705,6 +747,8 @@ void sim_scenario_free(struct sim_scenario *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->ngroups; i++)
+		gs_arrivals_free(&s->groups[i].trace);
 	free(s->path);
 	free(s->groups);
 	free(s->actions);

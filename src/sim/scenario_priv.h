@@ -31,6 +31,13 @@ struct sim_proc {
 	bool busy;
 	uint64_t counted_from, next_arrival;
 	/*
+	 * arrivals by a trace: when it began, and which comes next. @size: of the request that came
+	 * last; 1 without a trace
+	 */
+	uint64_t trace_from;
+	size_t trace_next;
+	unsigned int size;
+	/*
 	 * Kernels of the request: @to_launch are launched before the next wait, @to_begin after it.
 	 * @to_finish are before that wait and not done yet.
 	 */

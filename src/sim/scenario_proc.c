@@ -101,7 +101,7 @@ static void launch_piece(struct sim_proc *p)
 
 static void launch_request(struct sim_proc *p)
 {
-	p->to_begin = p->g->kernels;
+	p->to_begin = p->g->kernels * p->size;
 	launch_piece(p);
 }
 
@@ -120,6 +120,24 @@ static void begin_request(struct sim_proc *p, uint64_t arrival)
 		launch_request(p);
 }
 
+/* Takes the trace's next arrival. False: there is none. The trace starts again after the warm-up. */
+static bool next_of_trace(struct sim_proc *p)
+{
+	const struct gs_arrivals *t = &p->g->trace;
+	uint64_t warm = p->sim->warm_ns;
+
+	if (p->trace_from < warm &&
+	    (p->trace_next == t->n || p->trace_from + t->at[p->trace_next].ns >= warm)) {
+		p->trace_from = warm;
+		p->trace_next = 0;
+	}
+	if (p->trace_next == t->n)
+		return false;
+	p->next_arrival = p->trace_from + t->at[p->trace_next].ns;
+	p->size = t->at[p->trace_next++].size;
+	return true;
+}
+
 static void next_request(struct sim_proc *p)
 {
 	const struct sim_group *g = p->g;
@@ -132,7 +150,10 @@ static void next_request(struct sim_proc *p)
 		return;
 	}
 	p->of_burst = g->burst - 1;
-	if (g->arrivals == SIM_ARRIVE_CLOSED) {
+	if (g->arrivals == SIM_ARRIVE_TRACE) {
+		if (!next_of_trace(p))
+			return;
+	} else if (g->arrivals == SIM_ARRIVE_CLOSED) {
 		ns = (uint64_t)gs_rng_gap(&p->rng, gap, g->cv);
 		if (ns > (uint64_t)(5 * gap))
 			ns = (uint64_t)(5 * gap);
@@ -345,7 +366,8 @@ int sim_proc_start(struct sim_proc *p)
 	if (p->host == p)
 		sim_tsg_schedule(p->tsg, true);
 	begin = now_of(p) + sim_us(p->g->begin_s * 1e6);
-	p->next_arrival = p->ended_ns = p->waits_since = begin;
+	p->next_arrival = p->ended_ns = p->waits_since = p->trace_from = begin;
+	p->size = 1;
 	be_patient(p);
 	if (p->g->kind == SIM_KIND_LC) {
 		next_request(p);

@@ -156,12 +156,63 @@ static void test_bursty(void **state)
 	}
 }
 
+static struct gs_arrival three[] = { { 2000000, 5 }, { 2000000, 1 }, { 3000000, 7 } };
+
+static void test_a_trace_comes_as_it_says(void **state)
+{
+	struct gsload_options o = {
+		.arrivals = GSLOAD_TRACE, .trace = { three, 3 }, .seconds = 5, .dilate = 2
+	};
+	uint64_t start = gs_now_ns();
+	struct gsload_schedule s = gsload_schedule_new(&o, start);
+
+	assert_int_equal(s.size, 1);
+	assert_int_equal(gsload_next_arrival(&s) - start, 4 * NS_PER_MS);
+	assert_int_equal(s.size, 5);
+	assert_int_equal(gsload_next_arrival(&s) - start, 4 * NS_PER_MS);
+	assert_int_equal(s.size, 1);
+	assert_int_equal(gsload_next_arrival(&s) - start, 6 * NS_PER_MS);
+	assert_int_equal(s.size, 7);
+	assert_true(gs_now_ns() >= start + 6 * NS_PER_MS);
+	assert_true(gsload_next_arrival(&s) == GSLOAD_NEVER);
+}
+
+static void begin_anew(int sig)
+{
+	gsload_arrive_anew();
+}
+
+/* A load without a length waits behind the last arrival, until the trace begins again. */
+static void test_a_trace_begins_again(void **state)
+{
+	struct gsload_options o = { .arrivals = GSLOAD_TRACE, .trace = { three, 3 }, .dilate = 1 };
+	struct itimerval soon = { .it_value.tv_usec = 30000 };
+	uint64_t start = gs_now_ns();
+	struct gsload_schedule s = gsload_schedule_new(&o, start);
+	uint64_t at;
+
+	for (int i = 0; i < 3; i++)
+		gsload_next_arrival(&s);
+	signal(SIGALRM, begin_anew);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	at = gsload_next_arrival(&s);
+	assert_true(at >= start + 32 * NS_PER_MS && at != GSLOAD_NEVER);
+	assert_int_equal(s.size, 5);
+	assert_int_equal(gsload_next_arrival(&s), at);
+	assert_int_equal(gsload_next_arrival(&s) - at, NS_PER_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_anew),    cmocka_unit_test(test_those_due_before),
-		cmocka_unit_test(test_waiting), cmocka_unit_test(test_closed),
-		cmocka_unit_test(test_late),    cmocka_unit_test(test_bursty),
+		cmocka_unit_test(test_a_trace_comes_as_it_says),
+		cmocka_unit_test(test_a_trace_begins_again),
+		cmocka_unit_test(test_anew),
+		cmocka_unit_test(test_those_due_before),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_bursty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
