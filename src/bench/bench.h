@@ -37,7 +37,10 @@ enum bench_work {
  */
 struct bench_program {
 	enum bench_work work;
-	/* REQUESTS: poisson or periodic (latency counts from the arrival), or closed */
+	/*
+	 * REQUESTS: poisson or periodic (latency counts from the arrival), closed, or the path of a
+	 * trace. A request of the trace's size n has n times the kernels, or tokens.
+	 */
 	const char *arrivals;
 	double period_us, kernel_us, block_us, gap_us;
 	double cv; /* coefficient of variation of the gaps between requests; above 1: bursts */
@@ -58,9 +61,12 @@ struct bench_load {
 	bool held_out; /* measured only on request: by --held-out, or by its name */
 	const struct bench_program *lc, *be;
 	unsigned int nlc, nbe;
+	bool asked;                      /* measured only by its name; --held-out leaves it out */
+	const struct bench_given *given; /* the file it was read from; NULL: it is one of ours */
 };
-extern const struct bench_load bench_loads[];
-extern const size_t bench_nloads;
+#define BENCH_LOADS_MAX 80
+extern struct bench_load bench_loads[BENCH_LOADS_MAX];
+size_t bench_nloads(void);
 
 enum bench_mps { BENCH_NO_MPS, BENCH_MPS, BENCH_MPS_PRIORITY };
 
@@ -90,7 +96,10 @@ size_t bench_nschemes(void);
  */
 int bench_add_policy(const char *given, struct gs_error *err);
 
-/* True if @name is this load's name, or the part of it before a dash. */
+/*
+ * True if @name is this load's name, or the part of it before a dash. A load from a file has its
+ * path for a name here.
+ */
 bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
 /* The commit that this program was built from. */
 extern const char *const bench_build;

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
+#include "bench/given.h"
 #include "bench/result.h"
 
 void bench_cell_free(struct bench_cell *cell)
@@ -120,6 +121,7 @@ json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *ce
 		"failed", cell->failed[0] ? cell->failed : NULL, "late_p99_us",
 		real(cell->late_p99_us), "latency_us", reals(cell->latency_us, cell->n));
 
+	json_object_set_new(line, "source", bench_given_json(cell->load));
 	if (cell->ntokens)
 		json_object_set_new(line, "token_us", reals(cell->token_us, cell->ntokens));
 	json_object_update(line, cell->where);
@@ -142,7 +144,8 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 		.block = (unsigned int)number(line, "block"),
 	};
 
-	if (!c.load || !c.scheme || strcmp(text(line, "machine"), run->machine) ||
+	if (!c.load || !c.scheme || !bench_given_same(c.load, line) ||
+	    strcmp(text(line, "machine"), run->machine) ||
 	    strcmp(text(line, "mode"), bench_mode_names[run->mode]))
 		return -ENOENT;
 	if (read_reals(json_object_get(line, "latency_us"), &c.latency_us, &c.n))
@@ -346,6 +349,7 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 			      run->machine, "gpu", run->gpu);
 	struct blocks mine, theirs;
 
+	json_object_set_new(o, "source", bench_given_json(pick->load));
 	gather(r, pick->load, pick->scheme, &mine);
 	gather(r, pick->load, by_default, &theirs);
 	json_object_set_new(o, "blocks", json_integer((json_int_t)mine.done));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "bench/bench.h"
+#include "bench/given.h"
 #include "build.h"
 #include "bench/spawn.h"
 #include "policy/policy.h"
@@ -174,7 +174,7 @@ static const struct bench_program driving = {
 		.lc = &(program), .be = &batch, .nlc = 1, .nbe = 1 \
 	}
 
-const struct bench_load bench_loads[] = {
+struct bench_load bench_loads[BENCH_LOADS_MAX] = {
 	{ "a-1be", A "beside 1 BE of 1 ms kernels", true, false, &one_kernel, &batch, 1, 1 },
 	{ "a-3be", A "beside 3", true, false, &one_kernel, &batch, 1, 3 },
 	{ "a-8be", A "beside 8", true, false, &one_kernel, &batch, 1, 8 },
@@ -251,7 +251,15 @@ const struct bench_load bench_loads[] = {
 	HELD_OUT("code", "the same by Azure's code trace, in bursts", code_assistant, 1, batch, 1),
 	HELD_OUT("driving", "bursts of four as DISB's REAL trace has them", driving, 1, batch, 1),
 };
-const size_t bench_nloads = GS_COUNT(bench_loads);
+
+size_t bench_nloads(void)
+{
+	size_t n = 0;
+
+	while (n < BENCH_LOADS_MAX && bench_loads[n].name)
+		n++;
+	return n;
+}
 
 /* ---- schemes --------------------------------------------------------------------------------- */
 
@@ -325,13 +333,16 @@ double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *sc
 
 bool bench_load_is(const struct bench_load *load, const char *name, size_t length)
 {
+	if (load->given)
+		return strlen(load->given->path) == length &&
+		       !strncmp(load->given->path, name, length);
 	return !strncmp(load->name, name, length) &&
 	       (load->name[length] == '\0' || load->name[length] == '-');
 }
 
 const struct bench_load *bench_load(const char *name)
 {
-	for (size_t i = 0; i < bench_nloads; i++)
+	for (size_t i = 0; i < bench_nloads(); i++)
 		if (!strcmp(bench_loads[i].name, name))
 			return &bench_loads[i];
 	return NULL;
@@ -352,7 +363,7 @@ unsigned int bench_slice_us(const struct bench_load *load)
 
 const struct bench_load *bench_alone_of(const struct bench_load *load)
 {
-	for (size_t i = 0; i < bench_nloads; i++)
+	for (size_t i = 0; i < bench_nloads(); i++)
 		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
 			return &bench_loads[i];
 	return load;

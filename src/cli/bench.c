@@ -15,6 +15,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/parse.h"
+#include "bench/given.h"
 #include "bench/measure.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
@@ -152,7 +153,7 @@ static bool load_listed(const char *list, const struct bench_load *l, bool held_
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
 		if (bench_load_is(l, at, strcspn(at, ",")))
 			return true;
-	return !list && l->held_out == held_out;
+	return !list && !l->asked && l->held_out == held_out;
 }
 
 static bool listed(const char *list, const char *name)
@@ -167,7 +168,7 @@ static bool listed(const char *list, const char *name)
 
 static bool known_load(const char *name)
 {
-	for (size_t i = 0; i < bench_nloads; i++)
+	for (size_t i = 0; i < bench_nloads(); i++)
 		if (bench_load_is(&bench_loads[i], name, strlen(name)))
 			return true;
 	return false;
@@ -204,21 +205,50 @@ static int add_policies(const char *list, struct gs_error *err)
 	return r;
 }
 
+/* Adds the loads that @list gives as files. */
+static int add_loads(const char *list, struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+	char *at = copy, *word;
+	int r = 0;
+
+	while (!r && at && (word = strsep(&at, ",")))
+		if (bench_given_is_file(word))
+			r = bench_given_add(word, err);
+	return r;
+}
+
+/* Tells of arrivals that no cell has, since they come after its window. */
+static void tell_left_out(const struct bench *b)
+{
+	for (size_t i = 0; !b->only_looks && i < bench_nloads(); i++) {
+		const struct bench_load *l = &bench_loads[i];
+		double all_s;
+		size_t n = l->given ? bench_given_within(l, b->m.run.seconds, &all_s) : 0;
+
+		if (l->given && n < l->given->arrivals)
+			fprintf(stderr,
+				"gpusched: bench: %s: %zu of %zu arrivals come within the %g s of "
+				"a cell: --seconds %g takes all\n",
+				l->given->path, n, l->given->arrivals, b->m.run.seconds, all_s);
+	}
+}
+
 /* Chooses the rows, in the tables' order: rows of one load follow each other. */
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
-	size_t nschemes = bench_nschemes();
+	size_t nschemes = bench_nschemes(), nloads = bench_nloads();
 	int r = check_names(loads, "load", known_load, err);
 
 	if (!r)
 		r = check_names(schemes, "scheme", known_scheme, err);
 	if (r)
 		return r;
-	b->m.picks = calloc(bench_nloads * nschemes, sizeof(*b->m.picks));
+	b->m.picks = calloc(nloads * nschemes, sizeof(*b->m.picks));
 	if (!b->m.picks)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < bench_nloads * nschemes; i++) {
+	for (size_t i = 0; i < nloads * nschemes; i++) {
 		const struct bench_load *l = &bench_loads[i / nschemes];
 		const struct bench_scheme *s = &bench_schemes[i % nschemes];
 		struct bench_pick *p = &b->m.picks[b->m.npicks];
@@ -261,7 +291,7 @@ static int print_list(struct bench *b)
 	CLEANUP_JSON json_t *rows = json_array();
 	char why[160];
 
-	for (size_t i = 0; i < bench_nloads; i++) {
+	for (size_t i = 0; i < bench_nloads(); i++) {
 		const struct bench_load *l = &bench_loads[i];
 
 		bench_absent(l, bench_scheme("default"), b->m.run.mode, why, sizeof(why));
@@ -627,6 +657,8 @@ int cli_bench(struct cli *c)
 	r = parse(&b, &blocks, &err);
 	if (!r)
 		r = add_policies(cli_opt(c, "policy"), &err);
+	if (!r)
+		r = add_loads(cli_opt(c, "load"), &err);
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);
 	if (cli_opt(c, "list"))
@@ -637,6 +669,7 @@ int cli_bench(struct cli *c)
 	r = begin(&b, &err);
 	if (r)
 		return r;
+	tell_left_out(&b);
 	r = bench_open_raw(&b.m, &err);
 	if (!r && !b.only_looks)
 		r = bench_measure(&b.m, &err);

@@ -91,14 +91,15 @@ static void all_loads(const char *scheme_name, bool launches)
 {
 	unsigned int n = 0, loads = 0;
 
-	for (size_t i = 0; i < bench_nloads; i++) {
+	for (size_t i = 0; i < bench_nloads(); i++) {
 		char why[160];
 
 		/*
 		 * Held-out loads are left out, so that nobody tunes for them. So are overloaded
 		 * services: without pauses between requests, they look like launch-bound programs.
 		 */
-		if (bench_loads[i].held_out || bench_load_is(&bench_loads[i], "part", 4) ||
+		if (bench_loads[i].held_out || bench_loads[i].asked ||
+		    bench_load_is(&bench_loads[i], "part", 4) ||
 		    bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why,
 				 sizeof(why)))
 			continue;
