@@ -106,7 +106,10 @@ static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
 static const struct bench_program two_process_training = { BENCH_TORCH, .torch = "ddp" };
 
 /* ---- held out -------------------------------------------------------------------------------- */
-/* bench/held-out.md says what these programs resemble, and when somebody looked at them. */
+/*
+ * bench/held-out.md says what these programs resemble, and when somebody looked at them. Users may
+ * ask for those of DISB, which are loads of both kinds.
+ */
 
 /* With one kernel per layer: VGG-19, ResNet-152. */
 #define VGG .kernel_us = 40, .kernels = 19
@@ -157,6 +160,11 @@ static const struct bench_program driving = {
 #define HELD_OUT(called, what, service, n, other, m) \
 	{ \
 		.name = "held-" called, .text = "held out: " what, .held_out = true, \
+		.lc = &(service), .be = &(other), .nlc = (n), .nbe = (m) \
+	}
+#define DISB(letter, what, service, n, other, m) \
+	{ \
+		.name = "disb-" letter, .text = "after DISB: " what, .asked = true, \
 		.lc = &(service), .be = &(other), .nlc = (n), .nbe = (m) \
 	}
 #define PART_LOAD(percent, program) \
@@ -237,6 +245,11 @@ struct bench_load bench_loads[BENCH_LOADS_MAX] = {
 	  &vgg_loop, 1, 1 },
 	{ "inference-densenet", "the shapes of BERT beside DenseNet-201 in a loop", false, false,
 	  &bert_service, &densenet_loop, 1, 1 },
+	DISB("a", "VGG-19 100 times/s beside ResNet-152 in a loop", vgg_100, 1, resnet_closed, 1),
+	DISB("b", "VGG-19 in a loop beside ResNet-152 in a loop", vgg_closed, 1, resnet_closed, 1),
+	DISB("c", "VGG-19 100 times/s beside five in a loop", vgg_100, 1, resnet_closed, 5),
+	DISB("d", "five services 20 times/s beside five in a loop", resnet_20, 5, resnet_closed, 5),
+	DISB("e", "the same, Poisson arrivals", resnet_20_poisson, 5, resnet_closed, 5),
 	HELD_OUT("disb-a", "VGG-19 100 times/s beside ResNet-152 in a loop", vgg_100, 1,
 		 resnet_closed, 1),
 	HELD_OUT("disb-b", "VGG-19 in a loop beside ResNet-152 in a loop", vgg_closed, 1,

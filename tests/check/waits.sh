@@ -3,7 +3,8 @@
 # Checks that the daemon makes no call that a user can block, except in threads or processes that may hang. Reading stat, exe,
 # maps, map_files, cmdline or fd/N of a process, and pidfd_getfd, wait for a lock that the process's user can hold. Allowed
 # places: the rooms process and mps (which run in a separate process), the park helper (a process that is killed if it hangs),
-# the bench's traces (it names a memory file of its own process), and functions that are only called between gs_wait_begin() and gs_wait_end(), where the thread can be left behind.
+# the bench's traces (it names a memory file of its own process), and functions that are only called between gs_wait_begin()
+# and gs_wait_end(), where the thread can be left behind.
 . "$(dirname "$0")/lib.sh"
 
 calls='gs_proc_start_ns|gs_proc_stat|gs_proc_has_life|gs_mps_read|gs_reader_read|SYS_pidfd_getfd|process_vm_readv'

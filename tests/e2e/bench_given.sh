@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched bench with a user's own load: a trace of arrivals in CSV, on the model and through the
-# whole path; what its results say of the file, and what is refused.
+# gpusched bench with DISB's loads and with a user's own: a trace of arrivals in CSV, on the model and
+# through the whole path; what its results say of the file, and what is refused.
 # timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -16,6 +16,21 @@ refuses() { # WORDS NAME OPTIONS...: bench refuses these with the one line "gpus
 	is "$("$gpusched" bench --gpu sim --quick --out refused "$@" 2>&1; echo "exit $?")" "gpusched: bench: $words
 exit 2" "$name"
 }
+
+# ---- DISB's loads --------------------------------------------------------------------------------
+
+# their figures are those of held-out loads: nothing here reads them
+on_model --load disb-a,disb-e --scheme default --blocks 1
+is "$(jq -c '[.load, .scheme, .source, .requests > 0, .be_rate > 0, .failed]' <<<"$rows" | paste -sd ' ')" \
+	'["disb-a","default",null,true,true,null] ["disb-e","default",null,true,true,null]' "DISB's loads are measured by their names"
+is "$("$gpusched" bench --gpu sim --list --json | jq -r 'select(.name | test("^disb-")).name' | paste -sd ' ')" \
+	"disb-a disb-b disb-c disb-d disb-e" "five of DISB's loads are listed"
+is "$("$gpusched" bench --gpu sim --quick --blocks 1 --seconds 0.5 --json --scheme alone | jq -r '.load | select(test("disb"))')" "" \
+	"they are measured only when they are asked for"
+texts() { # BEGIN: texts of the loads whose names begin so, without what comes before the colon
+	"$gpusched" bench --gpu sim --list --json | jq -r --arg begin "$1" 'select(.name | startswith($begin)).text | sub("^[^:]*: "; "")'
+}
+is "$(texts disb-)" "$(texts held-disb-)" "the texts are those of the held-out loads"
 
 # ---- a trace of arrivals -------------------------------------------------------------------------
 
