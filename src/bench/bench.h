@@ -61,6 +61,8 @@ struct bench_load {
 	bool held_out; /* measured only on request: by --held-out, or by its name */
 	const struct bench_program *lc, *be;
 	unsigned int nlc, nbe;
+	/* lc and be are lists of nlc and nbe programs; else one program each, so many times */
+	bool each;
 	bool asked;                      /* measured only by its name; --held-out leaves it out */
 	const struct bench_given *given; /* the file it was read from; NULL: it is one of ours */
 };
@@ -118,6 +120,12 @@ const struct bench_load *bench_alone_of(const struct bench_load *load);
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
+/* The @i-th LC or BE program of the load. */
+static inline const struct bench_program *bench_program_of(const struct bench_load *l, bool is_lc,
+							   unsigned int i)
+{
+	return (is_lc ? l->lc : l->be) + (l->each ? i : 0);
+}
 /* Kernels in one request; 1 for a program without requests. */
 unsigned int bench_kernels(const struct bench_program *p);
 /* True if $PATH has such a program. */

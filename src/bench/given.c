@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * given.c - makes a load from a user's trace of arrivals: one service beside one BE
+ * given.c - makes a load from a user's file: a trace of arrivals (CSV), or clients (JSON)
  *
  * Programs read the trace from a memory file of ours, so that all cells run what was read once.
  */
@@ -12,22 +12,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <strings.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "bench/clients.h"
 
 /* A load with all that it points to. It stays until the program ends. */
 struct given_load {
 	struct bench_given given;
-	struct bench_program lc;
-	char name[NAME_MAX + 1], text[160], arrivals[64];
+	struct bench_clients clients; /* of a trace: its service alone */
+	char name[NAME_MAX + 1], text[160];
 };
+
+static bool is_json(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && !strcasecmp(name + n - 5, ".json");
+}
 
 bool bench_given_is_file(const char *name)
 {
-	return gs_arrivals_is_file(name);
+	return gs_arrivals_is_file(name) || is_json(name);
 }
 
 static void given_free(struct given_load **g)
@@ -38,24 +45,6 @@ static void given_free(struct given_load **g)
 	free((*g)->given.path);
 	free((*g)->given.file);
 	free(*g);
-}
-
-/* Writes the trace for gsload and the model. The file is open until the program ends. */
-static int put_trace(const struct gs_arrivals *t, char *ret, size_t size, struct gs_error *err)
-{
-	CLEANUP_FD int fd = memfd_create("trace", MFD_CLOEXEC), copy = dup(fd);
-	CLEANUP_FILE FILE *f = fd < 0 || copy < 0 ? NULL : fdopen(copy, "w");
-
-	if (!f)
-		return gs_fail(err, -errno, "no memory for a trace");
-	copy = -1;
-	fprintf(f, "time,%s\n", t->tokens ? "tokens" : "size");
-	for (size_t i = 0; i < t->n; i++)
-		fprintf(f, "%.9f,%u\n", (double)t->at[i].ns / NS_PER_S, t->at[i].size);
-	if (fflush(f) || ferror(f))
-		return gs_fail(err, -ENOMEM, "no memory for a trace");
-	snprintf(ret, size, "/proc/%d/fd/%d", getpid(), TAKE_FD(fd));
-	return 0;
 }
 
 /* The file's name becomes that of pictures, and a word in gnuplot's script. */
@@ -77,32 +66,68 @@ static int name_load(struct given_load *g, const char *path, struct gs_error *er
 		       : gs_fail(err, -errno, "%.300s: %s", path, strerror(errno));
 }
 
-/* A kernel of 100 us for each size; a graph of 1.2 ms for each token, as in our own loads. */
-static int make_service(struct given_load *g, struct gs_error *err)
+/* Takes over what the results say of a file. */
+static void know_file(struct given_load *g, const char *sha256)
 {
 	struct bench_given *from = &g->given;
 
-	g->lc = *bench_load(from->trace.tokens ? "llm-30" : "a-1be")->lc;
-	g->lc.tokens = from->trace.tokens;
-	g->lc.period_us = 0;
-	g->lc.arrivals = g->arrivals;
-	memcpy(from->sha256, from->trace.sha256, sizeof(from->sha256));
-	from->arrivals = from->trace.n;
-	from->last_ns = from->trace.at[from->trace.n - 1].ns;
-	snprintf(g->text, sizeof(g->text), "%zu arrivals of a file, %s, beside 1 BE",
-		 from->arrivals,
-		 from->trace.tokens ? "each token a CUDA graph of 1.2 ms" : "kernels of 100 us");
-	return put_trace(&from->trace, g->arrivals, sizeof(g->arrivals), err);
+	memcpy(from->sha256, sha256, sizeof(from->sha256));
+	for (size_t i = 0; i < from->trace.n; i++)
+		if (from->trace.at[i].ns > from->last_ns)
+			from->last_ns = from->trace.at[i].ns;
+}
+
+/* A kernel of 100 us for each size; a graph of 1.2 ms for each token, as in our own loads. */
+static int make_service(struct given_load *g, struct bench_load *l, struct gs_error *err)
+{
+	struct gs_arrivals *t = &g->given.trace;
+	struct bench_program *lc = &g->clients.lc[0];
+	int r = gs_arrivals_read(g->given.path, true, t, err);
+
+	if (r)
+		return r;
+	*lc = *bench_load(t->tokens ? "llm-30" : "a-1be")->lc;
+	lc->tokens = t->tokens;
+	lc->period_us = 0;
+	lc->arrivals = g->clients.arrivals[0];
+	know_file(g, t->sha256);
+	l->be = bench_load("a-1be")->be;
+	l->nlc = l->nbe = 1;
+	snprintf(g->text, sizeof(g->text), "%zu arrivals of a file, %s, beside 1 BE", t->n,
+		 t->tokens ? "each token a CUDA graph of 1.2 ms" : "kernels of 100 us");
+	return bench_clients_put_trace(t, g->clients.arrivals[0], sizeof(g->clients.arrivals[0]),
+				       err);
+}
+
+static int make_clients(struct given_load *g, struct bench_load *l, struct gs_error *err)
+{
+	int r = bench_clients_read(g->given.path, &g->clients, err);
+
+	g->given.trace = g->clients.all;
+	if (r)
+		return r;
+	know_file(g, g->clients.sha256);
+	l->each = true;
+	l->be = g->clients.be;
+	l->nlc = g->clients.nlc;
+	l->nbe = g->clients.nbe;
+	snprintf(g->text, sizeof(g->text), "clients of a file: %u LC, %u BE", l->nlc, l->nbe);
+	return 0;
 }
 
 int bench_given_add(const char *path, struct gs_error *err)
 {
 	CLEANUP(given_free) struct given_load *g = calloc(1, sizeof(*g));
 	size_t n = bench_nloads();
+	struct bench_load l = { .asked = true };
 	int r;
 
 	if (!g)
 		return gs_fail(err, -ENOMEM, "out of memory");
+	l.name = g->name;
+	l.text = g->text;
+	l.lc = g->clients.lc;
+	l.given = &g->given;
 	for (size_t i = 0; i < n; i++)
 		if (bench_loads[i].given && !strcmp(bench_loads[i].given->path, path))
 			return 0;
@@ -110,19 +135,10 @@ int bench_given_add(const char *path, struct gs_error *err)
 		return gs_fail(err, -E2BIG, "too many files of loads");
 	r = name_load(g, path, err);
 	if (!r)
-		r = gs_arrivals_read(path, true, &g->given.trace, err);
-	if (!r)
-		r = make_service(g, err);
+		r = is_json(path) ? make_clients(g, &l, err) : make_service(g, &l, err);
 	if (r)
 		return r;
-	bench_loads[n] = (struct bench_load){ .name = g->name,
-					      .text = g->text,
-					      .asked = true,
-					      .lc = &g->lc,
-					      .be = bench_load("a-1be")->be,
-					      .nlc = 1,
-					      .nbe = 1,
-					      .given = &g->given };
+	bench_loads[n] = l;
 	g = NULL;
 	return 0;
 }
@@ -131,10 +147,12 @@ json_t *bench_given_json(const struct bench_load *load)
 {
 	const struct bench_given *g = load->given;
 
-	return g ? json_pack("{s:s, s:s, s:I, s:f}", "file", g->file, "sha256", g->sha256,
-			     "arrivals", (json_int_t)g->arrivals, "length_s",
-			     (double)g->last_ns / NS_PER_S)
-		 : json_null();
+	if (!g)
+		return json_null();
+	return json_pack("{s:s, s:s, s:o, s:o}", "file", g->file, "sha256", g->sha256, "arrivals",
+			 g->trace.n ? json_integer((json_int_t)g->trace.n) : json_null(),
+			 "length_s",
+			 g->trace.n ? json_real((double)g->last_ns / NS_PER_S) : json_null());
 }
 
 bool bench_given_same(const struct bench_load *load, const json_t *line)
@@ -151,7 +169,7 @@ size_t bench_given_within(const struct bench_load *load, double seconds, double 
 	size_t n = 0;
 
 	*ret_s = floor((double)g->last_ns / NS_PER_S) + 1;
-	while (n < g->trace.n && (double)g->trace.at[n].ns < seconds * NS_PER_S)
-		n++;
+	for (size_t i = 0; i < g->trace.n; i++)
+		n += (double)g->trace.at[i].ns < seconds * NS_PER_S;
 	return n;
 }

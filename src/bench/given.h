@@ -11,12 +11,11 @@ struct bench_given {
 	char *path; /* as the user wrote it */
 	char *file; /* absolute */
 	char sha256[GS_SHA256_LEN];
-	size_t arrivals;
-	uint64_t last_ns; /* the last arrival, counted from the first */
-	struct gs_arrivals trace;
+	uint64_t last_ns;         /* the last arrival */
+	struct gs_arrivals trace; /* of all clients; none: no client has a trace */
 };
 
-/* True if a load's name is a file: it has a slash, or ends in .csv. */
+/* True if a load's name is a file: it has a slash, or ends in .csv or .json. */
 bool bench_given_is_file(const char *name);
 /* Adds the load of that file to bench_loads, under the file's name without its folders. */
 int bench_given_add(const char *path, struct gs_error *err);

@@ -51,14 +51,23 @@ static void put_server(int fd, const struct bench_scheme *s, bool is_lc)
 		dprintf(fd, "sm_pct = %u\n", s->be_sm_percent);
 }
 
+/* A load's programs are the group "lc" or "be", or a group each: "lc0", "lc1". */
+static bool is_lc_name(const char *name)
+{
+	return !strncmp(name, "lc", 2);
+}
+
 static void put_program(int fd, const char *name, const struct bench_program *p, unsigned int n,
 			const struct bench_scheme *s)
 {
-	bool batch = p->work == BENCH_BATCH;
+	bool batch = p->work == BENCH_BATCH, lc = is_lc_name(name);
 
 	dprintf(fd, "[process %s]\nclass = %s\nkind = %s\ncount = %u\n", name,
-		s->told ? name : "none", batch ? "be" : "lc", n);
-	put_server(fd, s, !strcmp(name, "lc"));
+		!s->told ? "none"
+		: lc     ? "lc"
+			 : "be",
+		batch ? "be" : "lc", n);
+	put_server(fd, s, lc);
 	if (p->tokens)
 		put_tokens(fd, p);
 	else
@@ -67,6 +76,28 @@ static void put_program(int fd, const char *name, const struct bench_program *p,
 		dprintf(fd, "block_us = %g\n", p->block_us);
 	if (!batch)
 		put_requests(fd, p);
+}
+
+static void name_group(const struct bench_load *l, bool is_lc, unsigned int i, char *ret,
+		       size_t size)
+{
+	snprintf(ret, size, "%s", is_lc ? "lc" : "be");
+	if (l->each)
+		snprintf(ret + 2, size - 2, "%u", i);
+}
+
+static void put_programs(int fd, const struct bench_load *l, bool is_lc,
+			 const struct bench_scheme *s)
+{
+	unsigned int n = is_lc ? l->nlc : l->nbe;
+	char name[16];
+
+	for (unsigned int i = 0; i < (l->each ? n : 1); i++) {
+		name_group(l, is_lc, i, name, sizeof(name));
+		put_program(fd, name, bench_program_of(l, is_lc, i), l->each ? 1 : n, s);
+		if (s->slices && !is_lc)
+			dprintf(fd, "timeslice_us = %u\n", bench_slice_us(l));
+	}
 }
 
 static int make_scenario(const struct bench_run *run, const struct bench_cell *cell,
@@ -82,11 +113,9 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 	dprintf(fd, "[scenario]\ntitle = %s\nduration_s = %g\nwarmup_s = %g\nseed = %u\n", l->name,
 		warmup_s + run->seconds, warmup_s, cell->block + 1);
 	if (!cell->scheme->be_alone)
-		put_program(fd, "lc", l->lc, l->nlc, cell->scheme);
+		put_programs(fd, l, true, cell->scheme);
 	if (!cell->scheme->alone)
-		put_program(fd, "be", l->be, l->nbe, cell->scheme);
-	if (cell->scheme->slices)
-		dprintf(fd, "timeslice_us = %u\n", bench_slice_us(l));
+		put_programs(fd, l, false, cell->scheme);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return sim_scenario_load(path, NULL, ret, err);
 }
@@ -142,7 +171,7 @@ static int account(const struct sim_result *res, struct bench_cell *cell)
 
 static bool is_lc(const struct sim_process_result *p)
 {
-	return !strcmp(p->group->name, "lc");
+	return is_lc_name(p->group->name);
 }
 
 static int take_times(const uint64_t *ns, size_t n, double **inout_us, size_t *inout_n)
@@ -205,11 +234,27 @@ int bench_model_run(const struct bench_run *run, const struct bench_cell *cell,
 	return r ? r : sim_scenario_run(*ret_s, &options, ret, err);
 }
 
+/* Adds the BE's rates. If a BE is a program with requests, counts the kernels in them. */
+static void take_rate(const struct sim_result *res, struct bench_cell *cell)
+{
+	const struct bench_load *l = cell->load;
+	char name[32];
+	double rate;
+
+	for (unsigned int i = 0; i < (l->each ? l->nbe : 1); i++) {
+		name_group(l, false, i, name, sizeof(name));
+		strcat(name, ".rate");
+		if (sim_result_metric(res, name, &rate))
+			continue;
+		rate *= bench_kernels(bench_program_of(l, false, i));
+		cell->be_rate = isfinite(cell->be_rate) ? cell->be_rate + rate : rate;
+	}
+}
+
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
 {
 	CLEANUP_SCENARIO struct sim_scenario *s = NULL;
 	CLEANUP_RESULT struct sim_result *res = NULL;
-	double rate;
 	int r;
 
 	cell->be_rate = cell->lost_pct = cell->switches_per_s = cell->late_p99_us = NAN;
@@ -221,9 +266,8 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	if (r)
 		return r;
 	take_settings(res, cell);
-	/* a BE may be a program with requests: then count the kernels in them */
-	if (!cell->scheme->alone && !sim_result_metric(res, "be.rate", &rate))
-		cell->be_rate = rate * bench_kernels(cell->load->be);
+	if (!cell->scheme->alone)
+		take_rate(res, cell);
 	return 0;
 }
 

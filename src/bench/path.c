@@ -347,8 +347,9 @@ static int start_side(struct cell_run *c, struct side *s, struct gs_error *err)
 	for (unsigned int i = 0; !r && i < nlc + nbe; i++) {
 		bool is_lc = i < nlc;
 
-		r = bench_program_start(c->p, c->how, is_lc ? l->lc : l->be, is_lc, s->gpu,
-					i + 1 + 100 * s->cells[0].block, &s->all[s->n], err);
+		r = bench_program_start(
+			c->p, c->how, bench_program_of(l, is_lc, is_lc ? i : i - nlc), is_lc,
+			s->gpu, i + 1 + 100 * s->cells[0].block, &s->all[s->n], err);
 		s->n += !r;
 	}
 	return r;

@@ -226,11 +226,11 @@ static void tell_left_out(const struct bench *b)
 		double all_s;
 		size_t n = l->given ? bench_given_within(l, b->m.run.seconds, &all_s) : 0;
 
-		if (l->given && n < l->given->arrivals)
+		if (l->given && n < l->given->trace.n)
 			fprintf(stderr,
 				"gpusched: bench: %s: %zu of %zu arrivals come within the %g s of "
 				"a cell: --seconds %g takes all\n",
-				l->given->path, n, l->given->arrivals, b->m.run.seconds, all_s);
+				l->given->path, n, l->given->trace.n, b->m.run.seconds, all_s);
 	}
 }
 

@@ -173,7 +173,7 @@ static const struct cli_opt bench_opts[] = {
 	  "the GPU, the simulated one with the whole path, or the model in virtual time (real)" },
 	{ "gpus", 0, "N", "on N GPUs side by side, each with a block of its own (1)" },
 	{ "load", 0, "NAME,...",
-	  "only these loads: names, or your own traces of arrivals (FILE.csv)" },
+	  "only these loads: names, your own traces (FILE.csv), clients (FILE.json)" },
 	{ "held-out", 0, NULL,
 	  "the held-out loads instead, and only whether they are valid: prints no figure" },
 	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },

@@ -79,7 +79,7 @@ unguarded() {
 
 # Calls between gs_wait_begin() and gs_wait_end() are not counted.
 checked=$(tree_files | grep -E '^src/.*\.c$' |
-	grep -vE '^src/(process|mps|sim|load|agent)/|^src/(probe/host|park/helper_main|bench/given)\.c$|\.bpf\.c$')
+	grep -vE '^src/(process|mps|sim|load|agent)/|^src/(probe/host|park/helper_main|bench/clients)\.c$|\.bpf\.c$')
 is "$(echo "$checked" | unguarded)" "" "no room but process and mps reads what a user can make wait"
 
 # A name is looked up where a configuration or a command is read, and nowhere else: a directory that

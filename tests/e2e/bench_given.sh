@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gpusched bench with DISB's loads and with a user's own: a trace of arrivals in CSV, on the model and
-# through the whole path; what its results say of the file, and what is refused.
+# through the whole path, and clients in JSON; what its results say of the file, and what is refused.
 # timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -54,6 +54,28 @@ is "$(jq -c '[.load, .source.arrivals, .tokens]' <<<"$rows" | paste -sd ' ')" '[
 is "$("$gpusched" bench --gpu sim --list --load tokens.csv --json | jq -r 'select(.name == "tokens.csv").text')" \
 	"2 arrivals of a file, each token a CUDA graph of 1.2 ms, beside 1 BE" "the list shows what the file is"
 
+# ---- clients -------------------------------------------------------------------------------------
+
+client() { # PRIORITY KERNELS LOAD: a task
+	echo "{\"client\": {\"model\": \"mine\", \"kernels\": $2, \"kernel_us\": 50, \"priority\": $1}, \"load\": {$3}}"
+}
+tasks() { # FILE TASK...: makes a file of these tasks
+	local file=$1
+	shift
+	echo "{\"tasks\": [$(IFS=, && echo "$*")]}" >"$file"
+}
+printf '1,1\n2,3\n' >few.csv
+tasks mine.json "$(client 9 1 '"type": "uniform", "frequency": 10')" "$(client 9 2 '"type": "trace", "file": "few.csv"')" \
+	"$(client 1 4 '"type": "closed"')" "$(client 0 1 '"type": "poisson", "frequency": 20')"
+on_model --load mine.json --scheme alone,default,slices --blocks 1
+is "$(jq -c '[.load, .scheme, .failed]' <<<"$rows" | paste -sd ' ')" \
+	'["mine.json","alone",null] ["mine.json","default",null] ["mine.json","slices",null]' "clients of a file are measured"
+is "$(jq -s '.[0].requests | . >= 51 and . <= 52' <<<"$rows")" true "50 requests by the clock and two of the trace come in 5 s"
+is "$(jq -sr '.[0].source | [.sha256, .arrivals, .length_s] | @tsv' <<<"$rows")" \
+	"$(cat mine.json few.csv | sha256sum | cut -d' ' -f1)	2	2" "the hash is that of the clients and their traces"
+is "$(jq -s '.[2].in_force.be_timeslice_us' -c <<<"$rows")" "[200,200]" "each BE has the scheme's settings"
+ge "$(jq -s '.[1].be_rate' <<<"$rows")" 10000 "the work of all BE counts"
+
 # ---- kept results --------------------------------------------------------------------------------
 
 on_model --load mine.csv --scheme alone --blocks 1 --out kept
@@ -72,6 +94,10 @@ refuses "wrong.csv:3: time: 'soon' is not a number" "the list checks the file to
 refuses "there is no load 'none': see 'gpusched bench --list'" "a word without slash and .csv is a load of ours" --load none
 mkdir -p other && cp mine.csv other
 refuses "two loads are called mine.csv" "two files of one name are refused" --load mine.csv,other/mine.csv
+tasks wrong.json "$(client 1 1 '"type": "closed", "think_ms": 5')" "$(client 0 1 '"type": "closed"')"
+refuses "wrong.json: task 1: bench cannot express 'think_ms'" "a key that bench does not know is refused" --load wrong.json
+tasks wrong.json "$(client 1 1 '"type": "closed"')"
+refuses "wrong.json: all tasks have one priority, and bench measures LC beside BE" "clients without a BE are refused" --load wrong.json
 cp mine.csv "it's.csv"
 refuses "--load takes no file name with quotes" "a name with quotes is refused" --load "it's.csv"
 exits 1 "a file that is not there is refused" "$gpusched" bench --gpu sim --load ./none.csv
@@ -82,9 +108,12 @@ check "a bench that is refused writes nothing" test ! -e refused
 # ---- the whole path ------------------------------------------------------------------------------
 
 printf '0,1\n0.2,3\n0.4,1\n' >mine.csv
-"$gpusched" bench --gpu path --seconds 1 --warmup 0.3 --blocks 1 --dilate 3 --load mine.csv,tokens.csv --scheme lcbe --json \
+printf "0.5,1\n" >few.csv
+"$gpusched" bench --gpu path --seconds 1 --warmup 0.3 --blocks 1 --dilate 3 --load mine.csv,tokens.csv,mine.json --scheme lcbe --json \
 	>path 2>told
 diag "$(cat told)"
 is "$(jq -c '[.load, .requests, .tokens, .proved, .failed]' path | paste -sd ' ')" \
-	'["mine.csv",3,0,true,null] ["tokens.csv",2,4,true,null]' "programs run the traces, each anew in its window"
+	'["mine.csv",3,0,true,null] ["tokens.csv",2,4,true,null] ["mine.json",'"$(jq 'select(.load == "mine.json").requests' path)"',0,true,null]' "programs run the traces, each anew in its window"
+is "$(jq 'select(.load == "mine.json") | .requests >= 8 and .requests <= 13' path)" true "clients run beside each other"
+ge "$(jq 'select(.load == "mine.json").be_rate' path)" 8000 "the BE clients work beside them"
 done_testing
