@@ -134,14 +134,14 @@ const char *gs_class_name(const struct gs_classes *c, uint32_t id)
 	return id < c->n ? c->cls[id].name : NULL;
 }
 
-bool gs_class_means_auto(const struct gs_classes *c, uint32_t id)
+struct gs_class_extras gs_class_extras(const struct gs_classes *c, uint32_t id)
 {
-	return id < c->n && c->means_auto[id];
+	return id < c->n ? c->extras[id] : (struct gs_class_extras){ 0 };
 }
 
-void gs_class_set_means_auto(struct gs_classes *c, uint32_t id)
+void gs_class_set_extras(struct gs_classes *c, uint32_t id, const struct gs_class_extras *extras)
 {
-	c->means_auto[id % GPUSCHED_MAX_CLASSES] = true;
+	c->extras[id % GPUSCHED_MAX_CLASSES] = *extras;
 }
 
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id)

@@ -58,9 +58,13 @@ const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
 /* Finds a class by name. -ENOENT. */
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret);
 const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unknown id */
-/* True if the line of the class has means=auto: then gpusched run chooses the means. */
-bool gs_class_means_auto(const struct gs_classes *c, uint32_t id);
-void gs_class_set_means_auto(struct gs_classes *c, uint32_t id);
+/* Words of the class's line that no policy sees. */
+struct gs_class_extras {
+	bool means_auto; /* means=auto: gpusched run chooses the means */
+	uint64_t slo_ns; /* slo=: the time that a request may take; 0: none */
+};
+struct gs_class_extras gs_class_extras(const struct gs_classes *c, uint32_t id);
+void gs_class_set_extras(struct gs_classes *c, uint32_t id, const struct gs_class_extras *extras);
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
 /* Compares by rank: lc comes above normal, then the configuration's classes by weight, then be. */
 int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);

@@ -100,7 +100,7 @@ struct gs_pod_words;
 struct gs_classes {
 	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* the classes by id; id 0 is no class */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
-	bool means_auto[GPUSCHED_MAX_CLASSES];
+	struct gs_class_extras extras[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* number of ids in use */
 	uint32_t default_class;
 	enum gs_naming naming;

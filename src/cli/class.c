@@ -31,6 +31,7 @@ static const struct gs_column class_columns[] = {
 	{ "suspend_limit_ms", "SUSPEND_LIMIT_MS", GS_COL_RIGHT },
 	{ "starve_limit_ms", "STARVE_LIMIT_MS", GS_COL_RIGHT },
 	{ "deadline_us", "DEADLINE_US", GS_COL_RIGHT },
+	{ "slo_us", "SLO_US", GS_COL_RIGHT },
 	{ "cgroups", "CGROUPS" },
 };
 

@@ -421,6 +421,22 @@ static double member_of(const json_t *o, const char *key)
 	return (double)json_integer_value(json_object_get(o, key));
 }
 
+/* Says how many requests took longer than slo= of the class allows, and why. */
+static void put_missed(FILE *f, const json_t *r)
+{
+	double missed = member_of(r, "slo_missed"), others = member_of(r, "slo_missed_others"),
+	       itself = member_of(r, "slo_missed_itself");
+
+	if (!json_is_integer(json_object_get(r, "slo_us")) ||
+	    !json_is_integer(json_object_get(r, "slo_requests")))
+		return;
+	fprintf(f, "; %.0f of %.0f took longer than ", missed, member_of(r, "slo_requests"));
+	put_took(f, json_object_get(r, "slo_us"));
+	if (missed > 0)
+		fprintf(f, ": %.0f because of others, %.0f by itself, %.0f not known why", others,
+			itself, missed - others - itself);
+}
+
 /* Prints what a service's requests took, and who had the GPU meanwhile. */
 static void print_requests(const json_t *tsg)
 {
@@ -446,8 +462,14 @@ static void print_requests(const json_t *tsg)
 			"not known %.0f %%",
 			100 * itself / all, 100 * others / all, 100 * neither / all,
 			100 * unknown / all);
+	put_missed(f, r);
 	if (!fclose(f))
 		gs_wrap(stdout, text, 0, FINDING_WIDTH);
+}
+
+static bool has_slo(const json_t *tsg)
+{
+	return json_is_integer(gs_json_at(tsg, "requests.slo_us"));
 }
 
 /* True for the first of its process's TSGs: what is true of the process is printed once. */
@@ -471,13 +493,13 @@ static void print_all_says(const struct cli *c, const json_t *gpus, const char *
 
 	json_array_foreach((json_t *)gpus, i, g)
 		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
-			if (!is_lc(t))
+			if (!is_lc(t) && !has_slo(t))
 				continue;
-			if (policy && cli_opt(c, "wide"))
+			if (policy && is_lc(t) && cli_opt(c, "wide"))
 				print_says(t, policy);
 			if (!is_first(gpus, t))
 				continue;
-			if (policy && !cli_opt(c, "wide"))
+			if (policy && is_lc(t) && !cli_opt(c, "wide"))
 				print_untold(t);
 			print_requests(t);
 		}

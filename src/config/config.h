@@ -40,7 +40,7 @@
 	  "hold suspends") \
 	X("Classes", "Class", TEXTS, classes, "", \
 	  "a class: NAME [weight=N] [request=PERCENT] [limit=PERCENT] [suspend_limit_ms=N] " \
-	  "[starve_limit_ms=N] [deadline_us=N] [means=auto]") \
+	  "[starve_limit_ms=N] [deadline_us=N] [slo=TIME] [means=auto]") \
 	X("Classes", "DefaultClass", NAME, default_class, "", \
 	  "class of processes that nothing else classifies; empty: none, they are left alone") \
 	X("Classes", "Rule", TEXTS, rules, "", \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/parse.h"
 #include "classify/classify.h"
 #include "classify/words.h"
@@ -11,6 +12,8 @@
 #include "config/park_idle.h"
 
 #define DEFAULT_WEIGHT 100
+#define SLO_LEAST_US 100u
+#define SLO_MOST_US 3600000000u
 
 static int located(struct gs_error *err, int code, const char *at, const struct gs_error *why)
 {
@@ -52,8 +55,25 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 	return gs_fail(
 		err, -EINVAL,
 		"'%s' is none of weight=, request=, limit=, suspend_limit_ms=, starve_limit_ms=, "
-		"deadline_us=, means=auto, means=slices",
+		"deadline_us=, slo=, means=auto, means=slices",
 		word);
+}
+
+static int class_word(struct gpusched_class *cls, struct gs_class_extras *extras, const char *word,
+		      struct gs_error *err)
+{
+	uint64_t us;
+	int r;
+
+	if (!strncmp(word, "slo=", 4)) {
+		r = gs_parse_length(word + 4, SLO_LEAST_US, SLO_MOST_US, &us, err);
+		extras->slo_ns = r ? 0 : us * NS_PER_US;
+		return r;
+	}
+	if (strcmp(word, "means=auto") && strcmp(word, "means=slices"))
+		return class_value(cls, word, err);
+	extras->means_auto = !strcmp(word, "means=auto");
+	return 0;
 }
 
 static int add_class(struct gs_classes *classes, const char *line, struct gs_error *err)
@@ -63,7 +83,7 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 				      .suspend_limit_ms = GPUSCHED_SUSPEND_LIMIT_MS,
 				      .starve_limit_ms = GPUSCHED_STARVE_LIMIT_MS };
 	char *save = NULL, *name, *word;
-	bool means_auto = false;
+	struct gs_class_extras extras = { 0 };
 	uint32_t id;
 	int r;
 
@@ -75,16 +95,13 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 			       sizeof(cls.name) - 1);
 	strcpy(cls.name, name);
 	while ((word = strtok_r(NULL, " \t", &save))) {
-		bool is_means = !strcmp(word, "means=auto") || !strcmp(word, "means=slices");
-
-		means_auto = is_means ? !strcmp(word, "means=auto") : means_auto;
-		r = is_means ? 0 : class_value(&cls, word, err);
+		r = class_word(&cls, &extras, word, err);
 		if (r)
 			return r;
 	}
 	r = gs_classes_add(classes, name, &cls, err);
-	if (!r && means_auto && !gs_class_id(classes, name, &id))
-		gs_class_set_means_auto(classes, id);
+	if (!r && !gs_class_id(classes, name, &id))
+		gs_class_set_extras(classes, id, &extras);
 	return r;
 }
 

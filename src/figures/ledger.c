@@ -306,6 +306,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 	count(fig, k, -1);
 	ledger_forgive(l, k);
 	HASH_DEL(l->all, k);
+	free(k->slo);
 	free(k->samples);
 	free(k);
 }
@@ -556,23 +557,55 @@ bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *
 
 /* ---- what requests cost ------------------------------------------------------------------------ */
 
-static void add_cost(struct gs_request_cost **cost, const struct gs_request_parts *parts)
+/* @slo_ns 0: the class has none. */
+static void add_cost(struct gs_request_cost **cost, const struct gs_request_parts *parts,
+		     uint64_t slo_ns)
 {
 	if (!*cost)
 		*cost = calloc(1, sizeof(**cost));
-	if (*cost)
-		gs_request_cost_add(*cost, parts);
+	if (!*cost)
+		return;
+	gs_request_cost_add(*cost, parts);
+	if (slo_ns)
+		gs_slo_count(&(*cost)->slo, parts, slo_ns);
+}
+
+static void add_recent(struct gs_figures *fig, struct kept *k, const struct gs_request_parts *parts,
+		       uint64_t slo_ns)
+{
+	if (!k->slo)
+		k->slo = calloc(1, sizeof(*k->slo));
+	if (!k->slo)
+		return;
+	gs_slo_recent_count(k->slo, parts, slo_ns, gs_now_ns());
+	ledger_judge(fig->ledger, k);
 }
 
 void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
 			   const struct gs_request_parts *parts)
 {
 	struct kept *k = fig->ledger ? find(fig->ledger, id) : NULL;
+	uint64_t slo_ns = k ? gs_class_extras(fig->hub->classes, k->class_id).slo_ns : 0;
 
-	if (k)
-		add_cost(&k->proc->requests, parts);
-	if (k && k->group)
-		add_cost(&k->group->requests, parts);
+	if (!k)
+		return;
+	add_cost(&k->proc->requests, parts, slo_ns);
+	if (k->group)
+		add_cost(&k->group->requests, parts, slo_ns);
+	if (slo_ns)
+		add_recent(fig, k, parts, slo_ns);
+}
+
+uint64_t gs_ledger_recent_requests(const struct gs_figures *fig, uint64_t id,
+				   struct gs_slo_counts *ret)
+{
+	const struct kept *k = fig->ledger ? find(fig->ledger, id) : NULL;
+	uint64_t slo_ns = k && k->slo ? gs_class_extras(fig->hub->classes, k->class_id).slo_ns : 0;
+
+	*ret = (struct gs_slo_counts){ 0 };
+	if (slo_ns)
+		*ret = gs_slo_recent_sum(k->slo, gs_now_ns());
+	return slo_ns;
 }
 
 const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
@@ -642,6 +675,7 @@ void gs_ledger_end(struct gs_figures *fig)
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);
 		leave_proc(NULL, k->proc); /* it goes on */
+		free(k->slo);
 		free(k->samples);
 		free(k);
 	}

@@ -95,12 +95,13 @@ struct kept {
 	struct gs_history_sums pending, total;
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t first_sample;       /* the first sample in which the TSG existed */
+	struct gs_slo_recent *slo;   /* NULL: its class has had no slo= */
 	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all samples so far were 0 */
 	/* wait in calm minutes in %, found by a status request at calm_ns; NAN: unknown */
 	double calm_pct;
 	uint64_t calm_ns;
-	/* when the TSG began to starve, and to be harmed; 0: it is not */
-	uint64_t starved_ns, harmed_ns;
+	/* when the TSG began to starve, to be harmed, and to miss its time; 0: it does not */
+	uint64_t starved_ns, harmed_ns, missed_ns;
 	struct kept *judged_prev, *judged_next; /* NULL: it is not in gs_ledger.judged */
 	struct gs_idle rest;                    /* idle time, as ledger_spend.c reads it */
 };

@@ -238,6 +238,7 @@ static void put_memory(FILE *f, const struct shown *w)
 #define MEMORY (gs_history_nfigures + 2)
 #define REQUESTS (gs_history_nfigures + 3)
 #define PARTS (gs_history_nfigures + 4)
+#define MISSED (gs_history_nfigures + 5)
 
 static void put_head(FILE *f, size_t family)
 {
@@ -256,6 +257,9 @@ static void put_head(FILE *f, size_t family)
 	else if (family == PARTS)
 		gs_metric_head(f, "request_part_seconds", "counter",
 			       "time of these requests by who was loaded on the GPU");
+	else if (family == MISSED)
+		gs_metric_head(f, "requests_missed", "counter",
+			       "requests that took longer than slo= of their class");
 	else
 		gs_metric_head(f, gs_history_figures[family].metric, "counter",
 			       gs_history_figures[family].help);
@@ -273,13 +277,15 @@ static void put(FILE *f, size_t family, const struct shown *w)
 		gs_request_cost_histogram(w->requests, w->labels, f);
 	else if (family == PARTS && w->requests)
 		gs_request_cost_parts(w->requests, w->labels, f);
+	else if (family == MISSED && w->requests)
+		gs_slo_metric(&w->requests->slo, w->labels, f);
 	else if (family < HISTOGRAM)
 		put_figure(f, w, &gs_history_figures[family]);
 }
 
 bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 {
-	for (; w->family <= PARTS; w->family++, w->at = 0, w->headed = false) {
+	for (; w->family <= MISSED; w->family++, w->at = 0, w->headed = false) {
 		if (w->family < HISTOGRAM && !gs_history_figures[w->family].metric)
 			continue;
 		if (!w->headed)

@@ -43,6 +43,7 @@ void gs_request_cost_join(struct gs_request_cost *c, const struct gs_request_cos
 {
 	c->n += from->n;
 	add_parts(&c->sum, &from->sum);
+	gs_slo_join(&c->slo, &from->slo);
 	for (unsigned int i = 0; i < GS_COST_BINS; i++)
 		c->bins[i] += from->bins[i];
 }

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "figures/slo.h"
+
 #define GS_COST_OCTAVE 16u /* bins of an octave, so that a bin's ends differ by 4.4 % */
 #define GS_COST_BINS (23u * GS_COST_OCTAVE)
 #define GS_COST_LEAST_NS 8192u /* the lower end of bin 0, which has all shorter requests too */
@@ -29,6 +31,7 @@ struct gs_request_parts {
 struct gs_request_cost {
 	uint64_t n;
 	struct gs_request_parts sum;
+	struct gs_slo_counts slo; /* those for which their class had a time */
 	uint32_t bins
 		[GS_COST_BINS]; /* requests by the time that they took; the last: all longer ones */
 };

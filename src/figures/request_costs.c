@@ -164,6 +164,17 @@ bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_
 	return gs_ledger_requests(fig, rec);
 }
 
+static void put_slo(json_t *r, const struct gs_slo_counts *slo, uint64_t slo_ns)
+{
+	bool known = slo->requests;
+
+	gs_json_put_number(r, "slo_us", slo_ns, slo_ns / NS_PER_US);
+	gs_json_put_number(r, "slo_requests", known, slo->requests);
+	gs_json_put_number(r, "slo_missed", known, slo->missed);
+	gs_json_put_number(r, "slo_missed_itself", known, slo->itself);
+	gs_json_put_number(r, "slo_missed_others", known, slo->others);
+}
+
 void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
 {
 	const struct gs_request_cost *c = gs_ledger_requests(fig, rec);
@@ -178,6 +189,7 @@ void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_ts
 		gs_json_put_number(r, "others_ms", true, c->sum.others_ns / NS_PER_MS);
 		gs_json_put_number(r, "neither_ms", true, c->sum.neither_ns / NS_PER_MS);
 		gs_json_put_number(r, "unknown_ms", true, c->sum.unknown_ns / NS_PER_MS);
+		put_slo(r, &c->slo, gs_class_extras(fig->hub->classes, rec->task.class_id).slo_ns);
 	}
 	json_object_set_new(o, "requests", r);
 }

@@ -15,6 +15,7 @@ struct gs_figures;
 struct gs_request_cost;
 struct gs_request_done;
 struct gs_request_parts;
+struct gs_slo_counts;
 struct gs_turn;
 
 /* The observer's functions. Nothing is kept before the first request. */
@@ -27,7 +28,8 @@ void gs_request_costs_end(struct gs_figures *fig);
 bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_tsg *rec);
 /*
  * Adds "requests" of the TSG's process since its first one: n, p50_us, p90_us, p99_us, and
- * itself_ms, others_ms, neither_ms, unknown_ms. Null: none is known.
+ * itself_ms, others_ms, neither_ms, unknown_ms. Null: none is known. If the class has or had slo=:
+ * slo_us, slo_requests, slo_missed, slo_missed_itself, slo_missed_others; otherwise these are null.
  */
 void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
 
@@ -38,5 +40,11 @@ void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
 /* NULL: no request is known. Borrowed. */
 const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
 						 const struct gpusched_tsg *rec);
+/*
+ * The last requests of the process that TSG @id told of, as slo.h counts them. Returns the time of
+ * its class in ns; 0: it has none, or no request was told.
+ */
+uint64_t gs_ledger_recent_requests(const struct gs_figures *fig, uint64_t id,
+				   struct gs_slo_counts *ret);
 
 #endif /* GPUSCHED_FIGURES_REQUEST_COSTS_H */

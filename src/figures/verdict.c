@@ -121,6 +121,8 @@ json_t *gs_finding_json(const struct gs_finding *f)
  */
 #define WAITED_PCT 10.0
 #define WAIT_SHARE_PCT 60.0
+/* A service that misses more of its requests because of others has a finding. */
+#define MISSED_PCT 5.0
 
 struct gs_limits gs_limits_of(const struct gs_config *config)
 {
@@ -447,10 +449,29 @@ static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 		    t, NAN);
 }
 
+static void judge_missed(const struct gs_tsg_facts *t, struct gs_findings *ret)
+{
+	const struct gs_slo_counts *slo = &t->slo;
+	double pct = slo->requests ? 100 * (double)slo->others / (double)slo->requests : 0;
+
+	if (!t->slo_ns || slo->requests < GS_SLO_ENOUGH || !(pct > MISSED_PCT))
+		return;
+	put_process(add(ret, GS_FINDING_SLO_MISSED,
+			t->policy ? "'gpusched list' shows what is beside it; give that class be, "
+				    "or suspend it"
+				  : "start a policy: sudo gpusched policy start auto",
+			"process %u (%s): %llu of its last %llu requests took longer than %g ms, "
+			"the time of class %s, because of others",
+			t->pid, t->comm, (unsigned long long)slo->others,
+			(unsigned long long)slo->requests, (double)t->slo_ns / 1e6, t->class),
+		    t, pct);
+}
+
 void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	judge_starved(t, ret);
 	judge_still(t, ret);
+	judge_missed(t, ret);
 	if (!t->lc)
 		return;
 	judge_harmed(t, ret);

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "figures/rates.h"
+#include "figures/slo.h"
 
 struct gs_config;
 
@@ -39,6 +40,7 @@ const char *gs_level_name(enum gs_level level);
 	X(LOST_TIME, "lost-time", WRONG, "a GPU loses too much of its time in switches") \
 	X(STARVED, "starved", WRONG, "a program waits for the GPU and hardly gets it") \
 	X(LC_WAITS, "lc-waits", WRONG, "a service is harmed: it waits too long for the GPU") \
+	X(SLO_MISSED, "slo-missed", WRONG, "a service is late because of others") \
 	X(STUCK, "calls-stuck", WRONG, "calls to the driver do not return") \
 	X(GAVE_UP, "calls-given-up", WRONG, "changes were given up after calls failed") \
 	X(LOG_LOST, "log-lost", WRONG, "records of a GPU's log were lost") \
@@ -186,6 +188,9 @@ struct gs_tsg_facts {
 	 * since; 0: not so, or unknown.
 	 */
 	uint64_t still_ns;
+	const char *class;
+	uint64_t slo_ns;          /* slo= of its class; 0: none */
+	struct gs_slo_counts slo; /* its last requests */
 };
 void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret);
 

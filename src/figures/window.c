@@ -456,6 +456,7 @@ static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double
 		.counted = true,
 		.policy = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : NULL,
 		.calm_pct = k->calm_ns ? k->calm_pct : NAN,
+		.class = k->who.class,
 	};
 	const struct gs_tsg_sums rise = grown(&before, &last);
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
@@ -463,10 +464,12 @@ static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double
 	gs_tsg_rates(&before, &last, span, &t.window);
 	if (t.lc || t.waiting || k->acts_end_ns)
 		put_record(fig, k, &rise, now, &t);
+	t.slo_ns = gs_ledger_recent_requests(fig, k->id, &t.slo);
 	gs_judge_tsg(&t, &found);
 	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED) || has(&found, GS_FINDING_NO_TURN),
 	     now);
 	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
+	mark(&k->missed_ns, has(&found, GS_FINDING_SLO_MISSED), now);
 	take_found(fig, &found);
 }
 
@@ -476,10 +479,10 @@ static void forget_marks(struct gs_figures *fig)
 		fig->ledger->gpus[i].lossy_ns = 0;
 }
 
-/* True if the TSG is in the last sample, is of class lc, or has a finding. */
+/* True if the TSG is in the last sample, is of class lc or one with slo=, or has a finding. */
 static bool may_have_findings(const struct gs_ledger *l, const struct kept *k)
 {
-	return k->sampled == l->nsamples || k->starved_ns || k->harmed_ns ||
+	return k->sampled == l->nsamples || k->starved_ns || k->harmed_ns || k->slo ||
 	       !strcmp(k->who.class, "lc");
 }
 
@@ -517,6 +520,7 @@ uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *
 	return !k                                                               ? 0
 	       : f->kind == GS_FINDING_STARVED || f->kind == GS_FINDING_NO_TURN ? k->starved_ns
 	       : f->kind == GS_FINDING_LC_WAITS                                 ? k->harmed_ns
+	       : f->kind == GS_FINDING_SLO_MISSED                               ? k->missed_ns
 										: 0;
 }
 

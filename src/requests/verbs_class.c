@@ -754,12 +754,13 @@ int gs_verb_class_list(struct gs_request *rq)
 	for (uint32_t id = GPUSCHED_CLASS_LC; id < GPUSCHED_MAX_CLASSES; id++) {
 		const struct gpusched_class *c = gs_class_of(rq->rs->hub->classes, id);
 		const char *name = gs_class_name(rq->rs->hub->classes, id);
+		uint64_t slo_us = gs_class_extras(rq->rs->hub->classes, id).slo_ns / NS_PER_US;
 
 		if (!c || !name || !*name)
 			continue;
 		json_array_append_new(
 			list,
-			json_pack("{s:i, s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:b, s:o}", "id",
+			json_pack("{s:i, s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:b, s:o}", "id",
 				  (int)id, "name", name, "weight", (int)c->weight, "limit_pct",
 				  c->limit_pct ? json_integer(c->limit_pct) : json_null(),
 				  "request_pct",
@@ -768,6 +769,7 @@ int gs_verb_class_list(struct gs_request *rq)
 				  (int)c->starve_limit_ms, "deadline_us",
 				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)
 						 : json_null(),
+				  "slo_us", slo_us ? json_integer((json_int_t)slo_us) : json_null(),
 				  "default", !strcmp(name, rq->rs->hub->config->default_class),
 				  "cgroups",
 				  all ? cgroups_json(rq->rs->hub->classes, id) : json_null()));

@@ -261,7 +261,7 @@ int gs_verb_means_choose(struct gs_request *rq)
 	if (!rs->hub->opts.daemon)
 		return gs_fail(rq->err, -ENOTSUP, "gpuschedd alone knows programs: %s",
 			       gs_env_start_daemon());
-	if (!gs_arg_true(rq, "auto") && !gs_class_means_auto(rs->hub->classes, class_id)) {
+	if (!gs_arg_true(rq, "auto") && !gs_class_extras(rs->hub->classes, class_id).means_auto) {
 		json_object_set_new(rq->answer, "means", json_null());
 		return 0;
 	}

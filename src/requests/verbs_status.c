@@ -184,10 +184,13 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 {
 	const char *class = gs_class_label(rq->rs, rec->task.class_id);
 	char comm[GPUSCHED_COMM_LEN + 1];
+	struct gs_slo_counts slo;
+	uint64_t slo_ns;
 
 	if (!w->known || !sees(rq, rec))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	slo_ns = gs_ledger_recent_requests(rq->rs->figures, rec->task.id, &slo);
 	gs_judge_tsg(
 		&(struct gs_tsg_facts){
 			.id = rec->task.id,
@@ -207,6 +210,9 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 			.window = w->rates,
 			.stuck_ns = w->stuck_ns,
 			.still_ns = w->still_ns,
+			.class = class,
+			.slo_ns = slo_ns,
+			.slo = slo,
 		},
 		&t->found);
 }

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 180
 # needs: root bpf fuse
 # What the requests of a service cost, and who had the GPU meanwhile: `list`, `status` and the metrics.
 . "$(dirname "$0")/lib.sh"
 enter_sim
+config "[Classes]"
 start_daemon || exit 1
 service() { # NAME...: a request every 100 ms: four waits for a kernel of 2 ms
 	"$gpusched" run --class lc -- "$gsload" lc --kernel-us 2000 --tokens 4 --period-us 100000 --arrivals closed \
@@ -40,4 +41,35 @@ is "$("$gpusched" status --json | jq '[.findings[] | select(.finding == "waits-u
 metrics=$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics)
 like "$metrics" 'gpusched_request_seconds_bucket\{[^}]*class="lc"[^}]*,le="10[.]000"\} [1-9]' "the metrics have a histogram"
 like "$metrics" 'gpusched_request_part_seconds_total\{[^}]*class="lc"[^}]*,part="others"\} [0-9.]*[1-9]' "they have the parts"
+
+# ---- slo= of the class ---------------------------------------------------------------------------
+
+is "$(of '.slo_us, .slo_requests, .slo_missed' | paste -sd ' ')" "null null null" "without slo= no request is missed"
+is "$(grep -c 'gpusched_requests_missed_total{' <<<"$metrics")" 0 "the metrics count none either"
+again() { # TIME: the class's slo=
+	config "[Classes]
+Class=lc slo=$1"
+	kill -HUP "$DAEMON_PID"
+	wait_for 10 eval '[ "$("$gpusched" class list --json | jq "select(.name == \"lc\").slo_us")" = "'"$2"'" ]'
+}
+exits 1 "a time without sense is refused" "$gpuschedd" --check-config --config <(printf '[Classes]\nClass=lc slo=soon\n')
+like "$out" "slo=|soon" "the message names it"
+slo=$((alone * 3 / 2))
+check "the class gets a time above what they take alone" again "${slo}us" "$slo"
+check "missed requests are counted" wait_for 40 eval '[ "$(of ".slo_missed_others // 0")" -ge 10 ]'
+diag "with slo=$slo us: $(of tostring)"
+is "$(of '.slo_us == '"$slo"' and .slo_missed >= .slo_missed_others + .slo_missed_itself and .slo_requests >= .slo_missed')" true \
+	"the counts fit each other"
+found() { "$gpusched" status --json | jq -c "[.findings[] | select(.finding == \"slo-missed\") | $1]"; }
+check "status finds the service late because of others" wait_for 20 eval '[ "$(found .pid)" = "[$service]" ]'
+like "$(found .text)" "process $service \(gsload\): [0-9]+ of its last [0-9]+ requests took longer than [0-9.]+ ms" "it says how often"
+like "$("$gpusched" status | tr '\n' ' ' | tr -s ' ')" "; [0-9]+ of [0-9]+ took longer than [0-9.]+ m?s: [0-9]+ because of others, [0-9]+ by itself, [0-9]+ not known why" \
+	"status has the counts in its line"
+metrics=$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics)
+like "$metrics" 'gpusched_requests_missed_total\{[^}]*class="lc"[^}]*,because="others"\} [1-9]' "the metrics count them"
+check "the class gets a longer time" again 10 10000000
+missed=$(of .slo_missed)
+n=$(of .n)
+check "more requests come" wait_for 30 eval '[ "$(of .n)" -ge $((n + 10)) ]'
+is "$(of .slo_missed)" "$missed" "all of them are in time"
 done_testing

@@ -300,15 +300,19 @@ static void classes_from_lines(void **state)
 	struct gs_error err = { 0 };
 	uint32_t id;
 
-	assert_int_equal(
-		parse(c,
-		      "[Classes]\nClass=gold weight=300 suspend_limit_ms=50\nDefaultClass=gold\n",
-		      &err),
-		0);
+	assert_int_equal(parse(c,
+			       "[Classes]\nClass=gold weight=300 suspend_limit_ms=50 slo=20ms\n"
+			       "Class=tin slo=0.5\nClass=lead\nDefaultClass=gold\n",
+			       &err),
+			 0);
 	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
 	assert_int_equal(gs_class_id(made.classes, "gold", &id), 0);
 	assert_int_equal(gs_class_of(made.classes, id)->weight, 300);
 	assert_int_equal(gs_class_of(made.classes, id)->suspend_limit_ms, 50);
+	assert_int_equal(gs_class_extras(made.classes, id).slo_ns, 20000000);
+	assert_int_equal(gs_class_extras(made.classes, id + 1).slo_ns, 500000000);
+	assert_int_equal(gs_class_extras(made.classes, id + 2).slo_ns, 0);
+	assert_int_equal(gs_class_extras(made.classes, GPUSCHED_CLASS_LC).slo_ns, 0);
 	gs_declared_done(&made);
 	gs_config_free(c);
 }

@@ -334,6 +334,28 @@ static void a_harmed_service(void **state)
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "shorter slices"));
 }
 
+static void a_service_that_is_late_because_of_others(void **state)
+{
+	struct gs_tsg_facts t = tsg(20, NAN, NAN);
+
+	t.class = "serve";
+	t.slo = (struct gs_slo_counts){ 100, 60, 50, 5 };
+	anew();
+	gs_judge_tsg(&t, &found); /* its class has no time */
+	t.slo_ns = 50 * NS_PER_MS;
+	gs_judge_tsg(&t, &found); /* 5 % is not too much */
+	t.slo = (struct gs_slo_counts){ 19, 19, 0, 19 };
+	gs_judge_tsg(&t, &found); /* 19 requests are too few */
+	assert_int_equal(found.n, 0);
+	t.slo = (struct gs_slo_counts){ 100, 60, 50, 6 };
+	gs_judge_tsg(&t, &found);
+	assert_non_null(strstr(only(GS_FINDING_SLO_MISSED)->text,
+			       "6 of its last 100 requests took longer than 50 ms"));
+	assert_non_null(strstr(found.all[0].text, "class serve"));
+	assert_true(found.all[0].amount_pct == 6);
+	assert_int_equal(gs_finding_level(GS_FINDING_SLO_MISSED), GS_LEVEL_WRONG);
+}
+
 static void waits_that_nobody_sees(void **state)
 {
 	struct gs_tsg_facts t = tsg(20, NAN, NAN);
@@ -684,6 +706,7 @@ int main(void)
 		cmocka_unit_test(mig_is_not_wrong),
 		cmocka_unit_test(starved),
 		cmocka_unit_test(a_harmed_service),
+		cmocka_unit_test(a_service_that_is_late_because_of_others),
 		cmocka_unit_test(waits_that_nobody_sees),
 		cmocka_unit_test(idle_and_holding_much),
 		cmocka_unit_test(parked_and_lost),
