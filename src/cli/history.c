@@ -337,6 +337,41 @@ static char *part(const json_t *row)
 	return v ? strdup(gs_units_percent(json_number_value(v), buf)) : NULL;
 }
 
+/* Shows the mean time of a request. */
+static char *mean_request(const json_t *row)
+{
+	return length(row, "requests_ms", NS_PER_MS / gs_json_number(row, "requests"));
+}
+
+/* Shows a part of the time that requests took; nothing if no request was told. */
+static char *part_of_requests(const json_t *row, const char *key)
+{
+	double all = gs_json_number(row, "requests_ms");
+	char buf[GS_UNITS_TEXT];
+
+	return all > 0 ? strdup(gs_units_percent(100 * gs_json_number(row, key) / all, buf)) : NULL;
+}
+
+static char *requests_itself(const json_t *row)
+{
+	return part_of_requests(row, "requests_itself_ms");
+}
+
+static char *requests_others(const json_t *row)
+{
+	return part_of_requests(row, "requests_others_ms");
+}
+
+static char *requests_neither(const json_t *row)
+{
+	return part_of_requests(row, "requests_neither_ms");
+}
+
+static char *requests_unknown(const json_t *row)
+{
+	return part_of_requests(row, "requests_unknown_ms");
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define WIDE_RIGHT (GS_COL_RIGHT | GS_COL_WIDE)
@@ -369,6 +404,18 @@ static char *part(const json_t *row)
 		{ "calls", "CALLS", WIDE_RIGHT, .spare = 6 }, \
 		{ "deadline_missed", "MISSED", WIDE_RIGHT, .spare = 13 }, \
 		{ "deadline_worst_late_us", "WORST LATE", WIDE_RIGHT, .cell = late, .spare = 14 }, \
+		{ "requests", "REQUESTS", WIDE_RIGHT, .spare = 16 }, \
+		{ "requests_ms", "MEAN", WIDE_RIGHT, .cell = mean_request, .spare = 17 }, \
+		{ "requests_itself_ms", "ITSELF", WIDE_RIGHT, .cell = requests_itself, \
+		  .spare = 11 }, \
+		{ "requests_others_ms", "OTHERS", WIDE_RIGHT, .cell = requests_others, \
+		  .spare = 12 }, \
+		{ "requests_neither_ms", "NEITHER", WIDE_RIGHT, .cell = requests_neither, \
+		  .spare = 8 }, \
+		{ "requests_unknown_ms", "NOT KNOWN", WIDE_RIGHT, .cell = requests_unknown, \
+		  .spare = 8 }, \
+		{ "slo_missed", "LATE", WIDE_RIGHT, .spare = 13 }, \
+		{ "slo_missed_others", "LATE BY OTHERS", WIDE_RIGHT, .spare = 13 }, \
 		{ "policy", "POLICY", GS_COL_WIDE, .spare = 2 }, \
 	{ \
 		"partly", "EXACT", GS_COL_WIDE, .cell = exact \

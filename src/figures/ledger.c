@@ -570,6 +570,27 @@ static void add_cost(struct gs_request_cost **cost, const struct gs_request_part
 		gs_slo_count(&(*cost)->slo, parts, slo_ns);
 }
 
+static void add_to_history(struct kept *k, const struct gs_request_parts *p, uint64_t slo_ns)
+{
+	struct gs_slo_counts slo = { 0 };
+	struct gs_history_sums sums = { .v = {
+						[GS_SUM_TOLD] = 1,
+						[GS_SUM_TOLD_TOOK] = p->took_ns,
+						[GS_SUM_TOLD_ITSELF] = p->itself_ns,
+						[GS_SUM_TOLD_OTHERS] = p->others_ns,
+						[GS_SUM_TOLD_NEITHER] = p->neither_ns,
+						[GS_SUM_TOLD_UNKNOWN] = p->unknown_ns,
+					} };
+
+	if (slo_ns)
+		gs_slo_count(&slo, p, slo_ns);
+	sums.v[GS_SUM_SLO] = slo.requests;
+	sums.v[GS_SUM_SLO_MISSED] = slo.missed;
+	sums.v[GS_SUM_SLO_ITSELF] = slo.itself;
+	sums.v[GS_SUM_SLO_OTHERS] = slo.others;
+	ledger_add(k, &sums);
+}
+
 static void add_recent(struct gs_figures *fig, struct kept *k, const struct gs_request_parts *parts,
 		       uint64_t slo_ns)
 {
@@ -592,6 +613,7 @@ void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
 	add_cost(&k->proc->requests, parts, slo_ns);
 	if (k->group)
 		add_cost(&k->group->requests, parts, slo_ns);
+	add_to_history(k, parts, slo_ns);
 	if (slo_ns)
 		add_recent(fig, k, parts, slo_ns);
 }

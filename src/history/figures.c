@@ -45,6 +45,16 @@ const struct gs_history_figure gs_history_figures[] = {
 	  "requests with a deadline whose begin and end are known" },
 	{ GS_SUM_MISSED, "deadline_missed", "told", P, GS_SUM_REQUESTS, "deadline_missed",
 	  "of them, those that ended past their deadline" },
+	{ GS_SUM_TOLD, "requests", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_TOLD_TOOK, "requests_ms", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_TOLD_ITSELF, "requests_itself_ms", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_TOLD_OTHERS, "requests_others_ms", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_TOLD_NEITHER, "requests_neither_ms", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_TOLD_UNKNOWN, "requests_unknown_ms", "told", P, GS_SUM_TOLD, NULL, NULL },
+	{ GS_SUM_SLO, "slo_requests", "told", P, GS_SUM_SLO, NULL, NULL },
+	{ GS_SUM_SLO_MISSED, "slo_missed", "told", P, GS_SUM_SLO, NULL, NULL },
+	{ GS_SUM_SLO_ITSELF, "slo_missed_itself", "told", P, GS_SUM_SLO, NULL, NULL },
+	{ GS_SUM_SLO_OTHERS, "slo_missed_others", "told", P, GS_SUM_SLO, NULL, NULL },
 };
 const size_t gs_history_nfigures = GS_COUNT(gs_history_figures);
 

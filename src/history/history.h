@@ -54,7 +54,17 @@ enum gs_history_counter {
 	X(ALONE, alone_ns) \
 	X(WORKED, worked_ns) \
 	X(REQUEST, request_wait_ns) \
-	X(SUSPENDED, suspended_ns)     /* for any reason, also for others' requests */ \
+	X(SUSPENDED, suspended_ns) /* for any reason, also for others' requests */ \
+	X(TOLD, requests)          /* requests that the program told of, with their time */ \
+	X(TOLD_TOOK, requests_ns)  /* what they took: the four parts together */ \
+	X(TOLD_ITSELF, requests_itself_ns) \
+	X(TOLD_OTHERS, requests_others_ns) \
+	X(TOLD_NEITHER, requests_neither_ns) \
+	X(TOLD_UNKNOWN, requests_unknown_ns) \
+	X(SLO, slo_requests) /* those for which the class had slo= */ \
+	X(SLO_MISSED, slo_missed) \
+	X(SLO_ITSELF, slo_missed_itself) \
+	X(SLO_OTHERS, slo_missed_others) \
 	X(SEEN, seen)                  /* records with known times */ \
 	X(BLIND, blind)                /* records with unknown times */ \
 	X(COUNTED, counted)            /* records with known launches */ \

@@ -11,7 +11,7 @@
 #include "history/history.h"
 
 #define MINUTE_S 60
-#define SCHEMA_VERSION 9
+#define SCHEMA_VERSION 10
 
 /* ", held_ns, contended_ns" and so on, from the table of sums. */
 #define SUM_NAME(sym, column) ", " #column

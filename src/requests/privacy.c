@@ -186,6 +186,15 @@ static const struct {
 	{ GS_SEES_TIMES, "wait_p50_us" },
 	{ GS_SEES_TIMES, "wait_p99_us" },
 	{ GS_SEES_TIMES, "slice_ended" },
+	{ GS_SEES_TIMES, "requests_ms" },
+	{ GS_SEES_TIMES, "requests_itself_ms" },
+	{ GS_SEES_TIMES, "requests_others_ms" },
+	{ GS_SEES_TIMES, "requests_neither_ms" },
+	{ GS_SEES_TIMES, "requests_unknown_ms" },
+	{ GS_SEES_TIMES, "slo_requests" },
+	{ GS_SEES_TIMES, "slo_missed" },
+	{ GS_SEES_TIMES, "slo_missed_itself" },
+	{ GS_SEES_TIMES, "slo_missed_others" },
 };
 
 static bool is_shown(unsigned int sees, const char *key)

@@ -72,4 +72,19 @@ missed=$(of .slo_missed)
 n=$(of .n)
 check "more requests come" wait_for 30 eval '[ "$(of .n)" -ge $((n + 10)) ]'
 is "$(of .slo_missed)" "$missed" "all of them are in time"
+
+# ---- the history ---------------------------------------------------------------------------------
+
+row() { # PID FILTER
+	"$gpusched" history --since 1h "pid:$1" --json | jq -cs "flatten[0] | $2"
+}
+diag "history: $(row $service 'with_entries(select(.key | test("^(requests|slo)")))')"
+is "$(row $service '.requests >= '"$n"' and .slo_missed >= '"$missed"' and .slo_requests <= .requests')" true \
+	"the history has its requests"
+is "$(row $service '.requests_ms - .requests_itself_ms - .requests_others_ms - .requests_neither_ms -
+	.requests_unknown_ms | fabs < 0.01')" true "their four parts add up to what they took"
+is "$(row $training '[.requests, .requests_others_ms, .slo_missed]')" "[null,null,null]" \
+	"for a program that tells nothing they are unknown"
+like "$("$gpusched" history --since 1h "pid:$service" --columns requests,requests_ms,requests_others_ms)" \
+	"REQUESTS +MEAN +OTHERS" "columns can be chosen"
 done_testing

@@ -602,7 +602,7 @@ static void test_an_older_file_is_put_aside(void **state)
 
 	add(h, &a, 5);
 	gs_history_free(h);
-	change_file("PRAGMA user_version = 8");
+	change_file("PRAGMA user_version = 9");
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "older"));
 	h = open_history();
@@ -613,7 +613,7 @@ static void test_an_older_file_is_put_aside(void **state)
 	gs_history_free(h);
 	snprintf(path, sizeof(path), "%s/history.db.damaged", dir);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 9);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 10);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 7 * NS_PER_MS);
 }
 
@@ -642,6 +642,58 @@ static void test_the_worst_lateness_is_of_the_range(void **state)
 	gs_history_stepped(h);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("SELECT max(worst_ns) FROM late"), 70 * NS_PER_MS);
+}
+
+static void add_requests(struct gs_history *h, int pid, uint64_t n)
+{
+	struct gs_history_who who = history_somebody(pid);
+	struct gs_history_sums s = minute(1);
+
+	s.v[GS_SUM_TOLD] = n;
+	s.v[GS_SUM_TOLD_TOOK] = n * 10 * NS_PER_MS + 3;
+	s.v[GS_SUM_TOLD_ITSELF] = n * 5 * NS_PER_MS;
+	s.v[GS_SUM_TOLD_OTHERS] = n * 3 * NS_PER_MS;
+	s.v[GS_SUM_TOLD_NEITHER] = n * 2 * NS_PER_MS;
+	s.v[GS_SUM_TOLD_UNKNOWN] = 3;
+	s.v[GS_SUM_SLO] = pid == 2 ? n : 0;
+	s.v[GS_SUM_SLO_MISSED] = pid == 2;
+	s.v[GS_SUM_SLO_OTHERS] = pid == 2;
+	assert_int_equal(gs_history_add(h, &who, MINUTE, &s), 0);
+}
+
+/* Sums of minutes and of programs are exact. Nobody's requests are unknown, not 0. */
+static void test_requests_add_up(void **state)
+{
+	struct gs_history *h = open_history();
+	struct gs_history_who silent = history_somebody(4);
+
+	set_now(NOON + MINUTE);
+	add_requests(h, 2, 100);
+	add_requests(h, 3, 10);
+	add(h, &silent, 1);
+	set_now(NOON + 2 * MINUTE);
+	add_requests(h, 2, 50);
+	gs_history_free(h);
+	{
+		CLEANUP_JSON json_t *all = since(NOON, GS_BY_CLASS);
+		CLEANUP_JSON json_t *rows = since(NOON, GS_BY_PROCESS);
+		CLEANUP_JSON json_t *late = since(NOON + MINUTE, GS_BY_PROCESS);
+		const json_t *sum = json_array_get(all, 0);
+
+		assert_true(gs_json_number(sum, "requests") == 160);
+		assert_true(gs_json_number(sum, "requests_ms") == 1600);
+		assert_true(gs_json_number(sum, "requests_itself_ms") == 800);
+		assert_true(gs_json_number(sum, "requests_others_ms") == 480);
+		assert_true(gs_json_number(sum, "requests_neither_ms") == 320);
+		assert_true(gs_json_number(sum, "requests_unknown_ms") == 0);
+		assert_true(gs_json_number(sum, "slo_requests") == 150);
+		assert_true(figure(rows, "pid", "2", "slo_missed_others") == 2);
+		assert_true(figure(rows, "pid", "3", "requests") == 10);
+		assert_true(figure(rows, "pid", "3", "slo_missed") == -1);
+		assert_true(figure(rows, "pid", "4", "requests") == -1);
+		assert_true(figure(rows, "pid", "4", "requests_others_ms") == -1);
+		assert_true(figure(late, "pid", "2", "requests") == 50);
+	}
 }
 
 static void test_a_full_queue_is_counted(void **state)
@@ -729,6 +781,7 @@ int main(void)
 		TEST(test_a_newer_file_is_left_alone),
 		TEST(test_an_older_file_is_put_aside),
 		TEST(test_the_worst_lateness_is_of_the_range),
+		TEST(test_requests_add_up),
 		TEST(test_a_full_queue_is_counted),
 		TEST(test_a_day_of_2000_processes),
 	};
