@@ -55,6 +55,16 @@ static void take_parts(struct gs_figures *fig, const struct gs_request_done *don
 		gs_request_split(&c->turns, c->open, c->nopen, (uint32_t)who->pid, who->gpu,
 				 done->end_ns - done->took_ns, done->end_ns, &parts);
 	gs_ledger_add_request(fig, done->id, &parts);
+	gs_observers_request_split(&fig->hub->observers,
+				   &(struct gs_request_split){
+					   .id = done->id,
+					   .begin_ns = done->end_ns - done->took_ns,
+					   .end_ns = done->end_ns,
+					   .itself_ns = parts.itself_ns,
+					   .others_ns = parts.others_ns,
+					   .neither_ns = parts.neither_ns,
+					   .unknown_ns = parts.unknown_ns,
+				   });
 }
 
 void gs_request_costs_done(void *self, const struct gs_request_done *done)

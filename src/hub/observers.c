@@ -174,6 +174,13 @@ void gs_observers_request(struct gs_observers *o, const struct gs_request_done *
 			o->all[i].request(o->selves[o->all[i].self], done);
 }
 
+void gs_observers_request_split(struct gs_observers *o, const struct gs_request_split *split)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].request_split)
+			o->all[i].request_split(o->selves[o->all[i].self], split);
+}
+
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner)
 {
 	for (size_t i = 0; event && i < o->n; i++)

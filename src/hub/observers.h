@@ -55,6 +55,13 @@ struct gs_request_done {
 	uint64_t deadline_ns; /* 0: it had none */
 };
 
+/* The four parts of a request's time add up to it (figures/request_cost.h). */
+struct gs_request_split {
+	uint64_t id; /* as in struct gs_request_done */
+	uint64_t begin_ns, end_ns;
+	uint64_t itself_ns, others_ns, neither_ns, unknown_ns;
+};
+
 /* Each function may be NULL. */
 struct gs_observer {
 	const char *name;
@@ -82,6 +89,8 @@ struct gs_observer {
 	void (*turns_read)(void *self);
 	/* A request is over, and its begin and end are known. */
 	void (*request)(void *self, const struct gs_request_done *done);
+	/* The parts of a request are known, some 50 ms after its end. */
+	void (*request_split)(void *self, const struct gs_request_split *split);
 	/*
 	 * A message to people about a process of user @owner; GS_NOBODY: about no process. @event
 	 * is borrowed.
@@ -143,6 +152,7 @@ void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *ca
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);
 void gs_observers_turns_read(struct gs_observers *o);
 void gs_observers_request(struct gs_observers *o, const struct gs_request_done *done);
+void gs_observers_request_split(struct gs_observers *o, const struct gs_request_split *split);
 /* Calls the observers' `said`. Takes the reference to @event. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner);

@@ -16,6 +16,7 @@
 #define TICK_NS (200 * NS_PER_MS)
 #define TICK_COST_FACTOR 20 /* ticks use at most 1/20 of a CPU: costly ticks come less often */
 #define TURNS_MAX 512       /* turns in one line */
+#define REQUESTS_MAX 128    /* requests in one line */
 #define LAUNCHES_MAX 512    /* TSGs with launches in one line */
 
 /* A compute TSG. The hash table lists TSGs in the order of @number, the order of their arrival. */
@@ -37,7 +38,8 @@ struct gs_trace_reader {
 	bool counts;            /* a line with counters is due */
 	struct traced *counted; /* the next TSG to add to @counters */
 	json_t *counters;       /* the line to which launches are being added; NULL: none */
-	char *turns;            /* during a flush: the line of turns for this reader's rights */
+	/* during a flush: the lines of turns and of requests for this reader's rights */
+	char *turns, *requests;
 	struct gs_trace_reader *prev, *next;
 };
 
@@ -59,6 +61,12 @@ struct gs_tracing {
 		uint64_t number; /* number of the turn's TSG */
 	} turns[TURNS_MAX];
 	size_t n;
+	struct {
+		struct gs_request_split split;
+		uid_t uid;
+		uint64_t number;
+	} requests[REQUESTS_MAX];
+	size_t nrequests;
 };
 
 static struct traced *find(const struct gs_tracing *t, uint64_t id)
@@ -225,6 +233,41 @@ void gs_trace_turn(void *self, const struct gs_turn *turn)
 		gs_trace_flush(rs);
 }
 
+void gs_trace_request(void *self, const struct gs_request_split *split)
+{
+	struct gs_requests *rs = self;
+	struct gs_tracing *t = rs->tracing;
+	const struct traced *of = t ? find(t, split->id) : NULL;
+
+	if (!of)
+		return;
+	t->requests[t->nrequests].split = *split;
+	t->requests[t->nrequests].number = of->number;
+	t->requests[t->nrequests++].uid = of->what.uid;
+	if (t->nrequests == REQUESTS_MAX)
+		gs_trace_flush(rs);
+}
+
+/* True if the reader may see turns and requests of the user's TSG, and was told of it. */
+static bool gets(const struct gs_trace_reader *r, uid_t uid, uint64_t number)
+{
+	return (!r->at || number <= r->knows) && gs_trace_sees_turns(&r->view, uid);
+}
+
+/* The line of requests for a reader; NULL: there are none. */
+static char *requests_of(const struct gs_tracing *t, const struct gs_trace_reader *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < t->nrequests; i++)
+		if (gets(r, t->requests[i].uid, t->requests[i].number))
+			json_array_append_new(list, gs_trace_request_json(&t->requests[i].split));
+	if (json_array_size(list))
+		return text_of(gs_trace_requests_line(list));
+	json_decref(list);
+	return NULL;
+}
+
 /*
  * The line of turns for a reader: turns that it may see, of TSGs that were reported to it. NULL:
  * there are none.
@@ -234,8 +277,7 @@ static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < t->n; i++)
-		if ((!r->at || t->turns[i].number <= r->knows) &&
-		    gs_trace_sees_turns(&r->view, t->turns[i].uid))
+		if (gets(r, t->turns[i].uid, t->turns[i].number))
 			json_array_append_new(list, gs_trace_turn_json(&t->turns[i].turn));
 	if (json_array_size(list))
 		return text_of(gs_trace_turns_line(list));
@@ -244,7 +286,7 @@ static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *
 }
 
 /*
- * Finds the first reader that gets the same line of turns as @r: it knows all TSGs and has the same
+ * Finds the first reader that gets the same lines as @r: it knows all TSGs and has the same
  * rights. Returns @r if no reader before it does.
  */
 static const struct gs_trace_reader *like(const struct gs_tracing *t,
@@ -263,18 +305,23 @@ void gs_trace_flush(void *self)
 	struct gs_tracing *t = rs->tracing;
 	struct gs_trace_reader *r;
 
-	if (!t || !t->n)
+	if (!t || (!t->n && !t->nrequests))
 		return;
 	DL_FOREACH(t->readers, r) {
 		const struct gs_trace_reader *q = r->at ? r : like(t, r);
 
-		if (q == r)
+		if (q == r) {
 			r->turns = turns_of(t, r);
+			r->requests = requests_of(t, r);
+		}
 		tell(r, q->turns);
+		tell(r, q->requests);
 	}
-	DL_FOREACH(t->readers, r)
+	DL_FOREACH(t->readers, r) {
 		free(TAKE_PTR(r->turns));
-	t->n = 0;
+		free(TAKE_PTR(r->requests));
+	}
+	t->n = t->nrequests = 0;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

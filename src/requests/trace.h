@@ -14,6 +14,7 @@
 #include "requests/api.h"
 
 struct gs_end;
+struct gs_request_split;
 struct gs_requests;
 struct gs_view;
 struct gs_trace_reader;
@@ -29,7 +30,9 @@ void gs_trace_reader_go_on(struct gs_trace_reader *r);
 void gs_trace_record(void *self, const struct gpusched_tsg *rec);
 void gs_trace_ended(void *self, const struct gs_end *end);
 void gs_trace_turn(void *self, const struct gs_turn *turn);
-/* Sends the turns collected so far. */
+/* The observer's function for requests and their parts. */
+void gs_trace_request(void *self, const struct gs_request_split *split);
+/* Sends the turns and requests collected so far. */
 void gs_trace_flush(void *self);
 /* Ends all recordings: readers get no more lines. */
 void gs_trace_end(struct gs_requests *rs);

@@ -91,6 +91,22 @@ json_t *gs_trace_turns_line(json_t *take_turns)
 	return o;
 }
 
+json_t *gs_trace_request_json(const struct gs_request_split *split)
+{
+	return json_pack("[I, I, I, I, I, I, I]", (json_int_t)split->id,
+			 (json_int_t)split->begin_ns, (json_int_t)split->end_ns,
+			 (json_int_t)split->itself_ns, (json_int_t)split->others_ns,
+			 (json_int_t)split->neither_ns, (json_int_t)split->unknown_ns);
+}
+
+json_t *gs_trace_requests_line(json_t *take_requests)
+{
+	json_t *o = line("requests");
+
+	json_object_set_new(o, "requests", take_requests);
+	return o;
+}
+
 json_t *gs_trace_open_turn_json(const struct gs_turn *turn)
 {
 	return json_pack("[I, I, I, o]", (json_int_t)turn->id, (json_int_t)turn->start_ns,

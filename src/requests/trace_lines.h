@@ -10,6 +10,7 @@
 #include "account/account.h"
 #include "requests/privacy.h"
 
+struct gs_request_split;
 struct gs_requests;
 
 /* The facts about a compute TSG in the line that was last sent about it. */
@@ -27,6 +28,8 @@ json_t *gs_trace_tsg_line(struct gs_requests *rs, uint64_t id, const struct gs_t
 			  bool turns);
 json_t *gs_trace_turns_line(json_t *take_turns);
 json_t *gs_trace_turn_json(const struct gs_turn *turn);
+json_t *gs_trace_requests_line(json_t *take_requests);
+json_t *gs_trace_request_json(const struct gs_request_split *split);
 /* The line of counters; the caller adds the open turns and the launches. */
 json_t *gs_trace_counters_line(struct gs_requests *rs);
 json_t *gs_trace_open_turn_json(const struct gs_turn *turn);

@@ -112,7 +112,7 @@ static const struct gs_observer observers[] = {
 	  .overtaken = gs_looking_overtaken, .restored = gs_ends_check },
 	{ "jobs", GS_ROOM_INTAKE, .process_ended = gs_process_job_ended },
 	{ "recordings", GS_ROOM_REQUESTS, .seen = gs_trace_record, .ended = gs_trace_ended,
-	  .turn = gs_trace_turn, .turns_read = gs_trace_flush },
+	  .turn = gs_trace_turn, .turns_read = gs_trace_flush, .request_split = gs_trace_request },
 	{ "GPU time", GS_ROOM_FIGURES, .tapped = gs_sight_event, .seen = gs_sight_record,
 	  .ended = gs_sight_ended, .called = gs_sight_call, .policy_changed = gs_sight_policy },
 	{ "ledger", GS_ROOM_FIGURES, .told = gs_ledger_event, .seen = gs_ledger_record,

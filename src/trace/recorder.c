@@ -8,6 +8,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
 
@@ -17,6 +18,8 @@ struct process {
 	UT_hash_handle hh;
 	uint32_t pid;
 	uint64_t track;
+	uint64_t requests; /* track of its requests; 0: not made yet */
+	uint64_t request_end;
 };
 
 struct tsg {
@@ -122,20 +125,28 @@ static struct gpu *gpu_of(struct gs_recorder *r, uint64_t index)
 	return g;
 }
 
-static uint64_t process_track(struct gs_recorder *r, uint32_t pid, const char *comm)
+/* NULL: out of memory. */
+static struct process *process_of(struct gs_recorder *r, uint32_t pid, const char *comm)
 {
 	struct process *p = NULL;
 
 	HASH_FIND(hh, r->processes, &pid, sizeof(pid), p);
 	if (p)
-		return p->track;
+		return p;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return r->root;
+		return NULL;
 	p->pid = pid;
 	p->track = new_track(r, 0, pid, NULL, comm);
 	HASH_ADD(hh, r->processes, pid, sizeof(p->pid), p);
-	return p->track;
+	return p;
+}
+
+static uint64_t process_track(struct gs_recorder *r, uint32_t pid, const char *comm)
+{
+	const struct process *p = process_of(r, pid, comm);
+
+	return p ? p->track : r->root;
 }
 
 static struct tsg *tsg_of(const struct gs_recorder *r, uint64_t id)
@@ -229,6 +240,51 @@ static int take_turns(struct gs_recorder *r, const json_t *line)
 
 	json_array_foreach(json_object_get(line, "turns"), i, turn)
 		take_turn(r, turn);
+	return 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/*
+ * Writes a request as a slice. Its notes are those of the whole request, even if the recorded part
+ * is shorter. Slices of one track must not overlap, so a request begins after the one before.
+ */
+static void take_request(struct gs_recorder *r, const json_t *request)
+{
+	static const char *const notes[] = { "itself_ns", "others_ns", "neither_ns", "unknown_ns" };
+	const struct tsg *t = tsg_of(r, (uint64_t)json_integer_value(json_array_get(request, 0)));
+	uint64_t start = (uint64_t)json_integer_value(json_array_get(request, 1)),
+		 end = (uint64_t)json_integer_value(json_array_get(request, 2));
+	struct process *p = t ? process_of(r, t->pid, t->comm) : NULL;
+	struct gs_trace_event ev = { 0 };
+
+	if (!p)
+		return;
+	gs_trace_note_number(&ev, "took_ns", (int64_t)(end - start));
+	for (size_t i = 0; i < GS_COUNT(notes); i++)
+		gs_trace_note_number(&ev, notes[i],
+				     json_integer_value(json_array_get(request, i + 3)));
+	if (start < p->request_end)
+		start = p->request_end;
+	if (!cut(r, &start, &end))
+		return;
+	if (!p->requests)
+		p->requests = new_track(r, p->track, 0, NULL, "requests");
+	p->request_end = end;
+	ev.ns = start;
+	ev.track = p->requests;
+	snprintf(ev.category, sizeof(ev.category), "request");
+	snprintf(ev.name, sizeof(ev.name), "request");
+	put_slice(r, &ev, end);
+}
+
+static int take_requests(struct gs_recorder *r, const json_t *line)
+{
+	const json_t *request;
+	size_t i;
+
+	json_array_foreach(json_object_get(line, "requests"), i, request)
+		take_request(r, request);
 	return 0;
 }
 
@@ -529,6 +585,8 @@ int gs_recorder_line(struct gs_recorder *r, const json_t *line, struct gs_pb *ou
 		code = take_tsg(r, line);
 	else if (!strcmp(event, "turns"))
 		code = take_turns(r, line);
+	else if (!strcmp(event, "requests"))
+		code = take_requests(r, line);
 	else if (!strcmp(event, "counters"))
 		code = take_counters(r, line);
 	else if (!strcmp(event, "missed"))

@@ -4,7 +4,8 @@
  *
  * Pure. Memory grows with the number of live TSGs and processes, not with time. Each GPU has tracks
  * for its engine (which TSG had it), RM calls and counters. Each process and each TSG has a track
- * too. The reason why a turn ended is inferred (docs/account.md), and each turn says so.
+ * too, and so have the requests of a process that tells of them. The reason why a turn ended is
+ * inferred (docs/account.md), and each turn says so.
  */
 #ifndef GPUSCHED_TRACE_RECORDER_H
 #define GPUSCHED_TRACE_RECORDER_H

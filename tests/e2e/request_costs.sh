@@ -73,6 +73,20 @@ n=$(of .n)
 check "more requests come" wait_for 30 eval '[ "$(of .n)" -ge $((n + 10)) ]'
 is "$(of .slo_missed)" "$missed" "all of them are in time"
 
+# ---- a recording ---------------------------------------------------------------------------------
+
+exits 0 "a recording is made" "$gpusched" trace record -o "$scratch/requests.pftrace" -t 3
+"$gpusched" trace export "$scratch/requests.pftrace" --format json >"$scratch/requests.json"
+recorded() { # FILTER: of the requests in the recording
+	jq -c "[.traceEvents[] | select(.cat == \"request\")] | $1" "$scratch/requests.json"
+}
+diag "the first of them: $(recorded '.[0]')"
+ge "$(recorded length)" 5 "it has the service's requests"
+is "$(recorded 'map(.pid) | unique')" "[$service]" "they are the service's alone"
+is "$(recorded 'map(.args | .itself_ns + .others_ns + .neither_ns + .unknown_ns - .took_ns) | unique')" "[0]" \
+	"the parts of each add up to its time"
+is "$(recorded 'any(.args.others_ns > 0)')" true "others have a part of it"
+
 # ---- the history ---------------------------------------------------------------------------------
 
 row() { # PID FILTER

@@ -362,6 +362,79 @@ static void as_json(void **state)
 	assert_int_equal(wants, 1);
 }
 
+/* The number of the event's note @key; -1: it has no such note. */
+static json_int_t note(const json_t *event, const char *key)
+{
+	const json_t *n = json_object_get(json_object_get(event, "args"), key);
+
+	return n ? json_integer_value(n) : -1;
+}
+
+static double length_us(const json_t *event)
+{
+	return json_number_value(json_object_get(event, "dur"));
+}
+
+/* All requests of the recording @in, as JSON's trace events. */
+static json_t *requests_in(FILE *in)
+{
+	CLEANUP_FILE FILE *out = tmpfile();
+	CLEANUP_JSON json_t *all = NULL;
+	json_t *list = json_array(), *event;
+	struct gs_error err = { 0 };
+	size_t i;
+
+	assert_int_equal(gs_trace_to_json(in, out, &err), 0);
+	rewind(out);
+	all = json_loadf(out, 0, NULL);
+	json_array_foreach(json_object_get(all, "traceEvents"), i, event) {
+		const char *cat = json_string_value(json_object_get(event, "cat"));
+
+		if (cat && !strcmp(cat, "request"))
+			json_array_append(list, event);
+	}
+	return list;
+}
+
+/*
+ * Requests are slices of their process's track. One that began before the recording is cut, but
+ * its notes are whole. One that overlaps with the one before begins after it. Nobody knows TSG 9.
+ */
+static void requests_have_their_parts(void **state)
+{
+	struct made m = begin();
+	CLEANUP_FILE FILE *in = NULL;
+	CLEANUP_JSON json_t *all = NULL;
+	json_t *first, *second, *other;
+
+	line(&m, FIRST);
+	line(&m, TSG("1", "100", "true"));
+	line(&m, TSG("2", "200", "true"));
+	gs_recorder_stop(m.r, 6000000);
+	line(&m, "{\"event\":\"requests\",\"time_ns\":9000000,\"requests\":["
+		 "[1,500000,2000000,700000,600000,150000,50000],"
+		 "[1,1900000,3000000,1000000,100000,0,0],[9,2000000,3000000,0,0,0,1000000],"
+		 "[2,2000000,2500000,500000,0,0,0],[1,8000000,9000000,1000000,0,0,0]]}");
+	in = done(&m);
+	all = requests_in(in);
+	assert_int_equal(json_array_size(all), 3);
+	first = json_array_get(all, 0);
+	second = json_array_get(all, 1);
+	other = json_array_get(all, 2);
+	assert_true(length_us(first) == 1000);
+	assert_int_equal(note(first, "took_ns"), 1500000);
+	assert_int_equal(note(first, "itself_ns"), 700000);
+	assert_int_equal(note(first, "others_ns"), 600000);
+	assert_int_equal(note(first, "neither_ns"), 150000);
+	assert_int_equal(note(first, "unknown_ns"), 50000);
+	assert_true(length_us(second) == 1000);
+	assert_int_equal(note(second, "took_ns"), 1100000);
+	assert_true(json_equal(json_object_get(first, "tid"), json_object_get(second, "tid")));
+	assert_false(json_equal(json_object_get(first, "tid"), json_object_get(other, "tid")));
+	assert_int_equal(json_integer_value(json_object_get(first, "pid")), 100);
+	assert_int_equal(json_integer_value(json_object_get(other, "pid")), 200);
+}
+
 static void as_a_picture(void **state)
 {
 	static const struct gs_plot_opts whole = { .for_ns = 10 * NS_PER_MS },
@@ -427,6 +500,7 @@ int main(void)
 		cmocka_unit_test(dilated),
 		cmocka_unit_test(pids_come_again),
 		cmocka_unit_test(as_json),
+		cmocka_unit_test(requests_have_their_parts),
 		cmocka_unit_test(as_a_picture),
 		cmocka_unit_test(two_gpus_in_a_picture),
 	};
