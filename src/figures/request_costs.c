@@ -13,6 +13,7 @@
 #include "figures/request_cost.h"
 
 #define WAITING 256u /* requests, until their turns are read */
+#define GPUS 32u     /* at most this many GPUs' logs are watched */
 #define OPEN 64u     /* turns that have not ended: one on each runlist, and a few unsettled ones */
 /* By then a reading has seen the turns: an idle GPU's log is read some 33 ms late. */
 #define LAG_NS (50 * NS_PER_MS)
@@ -31,6 +32,8 @@ struct gs_request_costs {
 	struct gs_cost_turn open[OPEN];
 	unsigned int nopen;
 	uint64_t gaps, gap_ns; /* gaps in the logs of all GPUs; when the last one was noticed */
+	/* by GPU: the last reading without a known loaded program, as before the first record */
+	uint64_t blind_ns[GPUS];
 };
 
 static struct gs_request_costs *costs_of(struct gs_figures *fig)
@@ -45,15 +48,16 @@ static void take_parts(struct gs_figures *fig, const struct gs_request_done *don
 	struct gs_request_costs *c = fig->costs;
 	const struct gs_history_who *who = gs_ledger_who(fig, done->id);
 	struct gs_request_parts parts = { .took_ns = done->took_ns, .unknown_ns = done->took_ns };
+	uint64_t begin_ns = done->end_ns - done->took_ns;
 	struct gs_account_gpu gpu = { 0 };
 
 	if (!who)
 		return;
 	if (fig->hub->account)
 		gs_account_gpu(fig->hub->account, who->gpu, &gpu);
-	if (in_time && gpu.open && done->end_ns - done->took_ns > c->gap_ns)
+	if (in_time && gpu.open && begin_ns > c->gap_ns && begin_ns > c->blind_ns[who->gpu % GPUS])
 		gs_request_split(&c->turns, c->open, c->nopen, (uint32_t)who->pid, who->gpu,
-				 done->end_ns - done->took_ns, done->end_ns, &parts);
+				 begin_ns, done->end_ns, &parts);
 	gs_ledger_add_request(fig, done->id, &parts);
 	gs_observers_request_split(&fig->hub->observers,
 				   &(struct gs_request_split){
@@ -115,7 +119,7 @@ static void take_open(const struct gs_turn *turn, void *user)
 		c->nopen++;
 }
 
-static void look_for_gaps(struct gs_figures *fig, uint64_t now)
+static void look_at_logs(struct gs_figures *fig, uint64_t now)
 {
 	struct gs_request_costs *c = fig->costs;
 	uint64_t gaps = 0;
@@ -125,6 +129,8 @@ static void look_for_gaps(struct gs_figures *fig, uint64_t now)
 
 		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &gpu);
 		gaps += gpu.sums.gaps;
+		if (!gpu.sums.since_ns || gpu.sums.blind)
+			c->blind_ns[fig->hub->gpus[i].index % GPUS] = now;
 	}
 	if (gaps != c->gaps)
 		c->gap_ns = now;
@@ -140,7 +146,7 @@ void gs_request_costs_read(void *self)
 
 	if (!c || !c->keeps)
 		return;
-	look_for_gaps(fig, now);
+	look_at_logs(fig, now);
 	if (c->n && c->waiting[0].done.end_ns + LAG_NS <= now && fig->hub->account) {
 		c->nopen = 0;
 		gs_account_open(fig->hub->account, take_open, fig);

@@ -7,6 +7,10 @@
 enter_sim
 config "[Classes]"
 start_daemon || exit 1
+# a program that rests: with it the GPU's log is open before the service's first turn
+load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 300
+wait_tsgs "pid:$LOAD_PID" 1
+wait_for 10 eval '[ "$("$gpusched" stats --json | jq "[.gpu_time[]?.log] | any(. == true)")" = true ]'
 service() { # NAME...: a request every 100 ms: four waits for a kernel of 2 ms
 	"$gpusched" run --class lc -- "$gsload" lc --kernel-us 2000 --tokens 4 --period-us 100000 --arrivals closed \
 		--iterations-per-us 27.78 --warmup 0 --seconds 0 >"$scratch/service" 2>&1 &
@@ -22,6 +26,12 @@ part() { of "100 * .$1_ms / (.itself_ms + .others_ms + .neither_ms + .unknown_ms
 diag "alone: $(of tostring)"
 le "$(part others)" 5 "alone, hardly any of their time is others'"
 ge "$(part itself)" 50 "they have the GPU for most of their time"
+kill "$DAEMON_PID"
+wait "$DAEMON_PID"
+start_daemon
+check "the next daemon counts them, too" wait_for 30 eval '[ "$(of ".n // 0")" -ge 10 ]'
+diag "alone, beside a new daemon: $(of tostring)"
+le "$(part neither)" 20 "it has seen no turn yet, and does not say that nobody had the GPU"
 end_load $service
 
 run_load be training be --seconds 0
