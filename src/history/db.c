@@ -215,6 +215,54 @@ static int make_tables(struct db *db, struct gs_error *err)
 		       : gs_fail(err, db_errno(rc), "%s: %s", db->path, sqlite3_errmsg(db->sql));
 }
 
+/* Adds the columns of sums that the file lacks. Its rows have 0 there: nothing of them was kept. */
+static int add_columns(struct db *db, const char *table)
+{
+#define NAME_OF(sym, column) #column,
+	static const char *const columns[] = { GS_HISTORY_SUMS(NAME_OF) };
+#undef NAME_OF
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; i < GS_COUNT(columns) && (rc == SQLITE_OK || rc == SQLITE_ROW); i++) {
+		int64_t has = 0;
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s'", table,
+			 columns[i]);
+		rc = db_number(db, text, &has);
+		if (rc != SQLITE_ROW || has)
+			continue;
+		snprintf(text, sizeof(text),
+			 "ALTER TABLE %s ADD COLUMN %s INTEGER NOT NULL DEFAULT 0", table,
+			 columns[i]);
+		rc = db_exec(db, text);
+	}
+	return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Brings a file of WIDENED_VERSION to the present one, whole or not at all. */
+static int widen(struct db *db, struct gs_error *err)
+{
+	char text[64];
+	int rc = db_exec(db, "BEGIN IMMEDIATE");
+
+	snprintf(text, sizeof(text), "PRAGMA user_version = %d", SCHEMA_VERSION);
+	if (rc == SQLITE_OK)
+		rc = add_columns(db, "series");
+	if (rc == SQLITE_OK)
+		rc = add_columns(db, "point");
+	if (rc == SQLITE_OK)
+		rc = db_exec(db, text);
+	if (rc == SQLITE_OK)
+		rc = db_exec(db, "COMMIT");
+	if (rc == SQLITE_OK)
+		return 0;
+	gs_fail(err, db_errno(rc), "%s: %s", db->path, sqlite3_errmsg(db->sql));
+	db_exec(db, "ROLLBACK");
+	return db_errno(rc);
+}
+
 static int prepare(struct db *db, struct gs_error *err)
 {
 	int64_t version = 0;
@@ -225,6 +273,8 @@ static int prepare(struct db *db, struct gs_error *err)
 	sqlite3_create_function(db->sql, "hist_sum", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
 				hist_sum, NULL, NULL);
 	r = check_version(db, &version, err);
+	if (!r && version == WIDENED_VERSION && has_tables(db))
+		return widen(db, err);
 	if (!r && version && version < SCHEMA_VERSION)
 		r = gs_fail(err, -EUCLEAN, "%s is of an older gpusched (version %lld)", db->path,
 			    (long long)version);

@@ -12,6 +12,7 @@
 
 #define MINUTE_S 60
 #define SCHEMA_VERSION 10
+#define WIDENED_VERSION 9 /* the same, without sums of requests */
 
 /* ", held_ns, contended_ns" and so on, from the table of sums. */
 #define SUM_NAME(sym, column) ", " #column

@@ -602,7 +602,7 @@ static void test_an_older_file_is_put_aside(void **state)
 
 	add(h, &a, 5);
 	gs_history_free(h);
-	change_file("PRAGMA user_version = 9");
+	change_file("PRAGMA user_version = 8");
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "older"));
 	h = open_history();
@@ -615,6 +615,29 @@ static void test_an_older_file_is_put_aside(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 10);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 7 * NS_PER_MS);
+}
+
+/* A file of the version before gets the columns that it lacks, and keeps its rows. */
+static void test_a_file_without_sums_of_requests_is_kept(void **state)
+{
+	struct gs_history *h = open_history();
+	struct gs_history_who a = history_somebody(2);
+	struct gs_error err = { 0 };
+
+	add(h, &a, 5);
+	gs_history_free(h);
+	change_file("ALTER TABLE series DROP COLUMN requests;"
+		    "ALTER TABLE point DROP COLUMN slo_missed; PRAGMA user_version = 9");
+	h = open_history();
+	add(h, &a, 7);
+	gs_history_flush(h);
+	assert_int_equal(gs_history_state(h, &err), 0);
+	assert_int_equal(gs_history_counter(h, GS_HIST_RENEWED), 0);
+	gs_history_free(h);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 10);
+	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 12 * NS_PER_MS);
+	assert_int_equal(number_in_file("SELECT sum(requests) FROM series"), 0);
+	assert_int_equal(number_in_file("SELECT count(slo_missed) > 0 FROM point"), 1);
 }
 
 static void test_the_worst_lateness_is_of_the_range(void **state)
@@ -780,6 +803,7 @@ int main(void)
 		TEST(test_a_file_without_its_tables_is_put_aside),
 		TEST(test_a_newer_file_is_left_alone),
 		TEST(test_an_older_file_is_put_aside),
+		TEST(test_a_file_without_sums_of_requests_is_kept),
 		TEST(test_the_worst_lateness_is_of_the_range),
 		TEST(test_requests_add_up),
 		TEST(test_a_full_queue_is_counted),
