@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * clients.c - reads clients from JSON: a model, its arrivals, and a priority for each
+ * clients.c - reads clients from JSON, as DISB writes its workloads: a model and its arrivals
  *
- * A key that is not understood is an error, so that nobody measures another load than the file's.
+ * A client that asks without end (continuous) is BE, the others are LC. A key that is not
+ * understood is an error, so that nobody measures another load than the file's.
  */
 #include "bench/clients.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,32 +22,37 @@
 #include "basic/grow.h"
 #include "basic/sheet.h"
 
-#define MAX_BYTES (1u << 20)
+#define MAX_BYTES (16u << 20)
 
-/* Chains of kernels, one per layer, as in our own loads after DISB. */
+/*
+ * Chains of kernels instead of the models, a kernel a layer, as in our own loads after DISB. Of
+ * DistilBERT's six layers each has eight.
+ */
 static const struct {
 	const char *name;
 	double kernel_us;
 	unsigned int kernels;
-} models[] = { { "vgg19", 40, 19 }, { "resnet152", 12, 152 } };
+} models[] = { { "vgg19", 40, 19 },        { "resnet152", 12, 152 },  { "resnet50", 12, 50 },
+	       { "densenet201", 12, 201 }, { "inceptionv3", 12, 48 }, { "mobilenetv1", 12, 28 },
+	       { "distilbert", 12, 48 } };
 
 static const struct {
 	const char *type, *arrivals;
+	bool is_be;
 } kinds[] = {
-	{ "uniform", "periodic" },
-	{ "poisson", "poisson" },
-	{ "closed", "closed" },
-	{ "trace", NULL },
+	{ "periodic", "periodic", false },
+	{ "poisson", "poisson", false },
+	{ "continuous", "closed", true },
+	{ "trace", NULL, false },
 };
 
 struct reading {
 	const char *path;
-	size_t task; /* counted from 1; 0: none */
-	FILE *hashed;
-	size_t room;
-	double priority[BENCH_CLIENTS_MAX];
+	size_t task;     /* counted from 1; 0: none */
+	size_t room;     /* for arrivals */
+	double priority; /* of the LC that have one; NAN: none has */
 	struct bench_program program[BENCH_CLIENTS_MAX];
-	bool sized[BENCH_CLIENTS_MAX]; /* not all of its requests have the size 1 */
+	bool is_be[BENCH_CLIENTS_MAX];
 	struct bench_clients *to;
 	struct gs_error *err;
 };
@@ -121,22 +126,17 @@ static int read_number(const struct reading *rd, const json_t *o, const char *ke
 	return 0;
 }
 
-/* Compares names of models: "ResNet-152" is "resnet152". */
+/* Compares names of models: "resnet152-imagenet" is "resnet152". */
 static bool is_model(const char *name, const char *model)
 {
-	for (; *name; name++) {
-		if (*name == '-' || *name == '_')
-			continue;
-		if (strncasecmp(name, model, 1))
-			return false;
-		model++;
-	}
-	return !*model;
+	size_t len = strlen(model);
+
+	return !strncmp(name, model, len) && (!name[len] || !strcmp(name + len, "-imagenet"));
 }
 
 static int read_model(const struct reading *rd, const json_t *client, struct bench_program *ret)
 {
-	const char *name = json_string_value(json_object_get(client, "model"));
+	const char *name = json_string_value(json_object_get(client, "model_name"));
 	double kernels = 0;
 	int r;
 
@@ -150,85 +150,84 @@ static int read_model(const struct reading *rd, const json_t *client, struct ben
 		return 0;
 	}
 	if (name && !json_object_get(client, "kernels"))
-		return FAIL(rd,
-			    "bench knows vgg19 and resnet152: say kernels and kernel_us of %.60s",
-			    name);
+		return FAIL(rd, "bench does not know %.60s: say its kernels and kernel_us", name);
 	r = read_number(rd, client, "kernels", 1, 10000, &kernels);
 	ret->kernels = (unsigned int)kernels;
 	return r ? r : read_number(rd, client, "kernel_us", 0.1, 1e6, &ret->kernel_us);
 }
 
-/* Keeps the trace's arrivals among all, and its bytes for the hash. */
-static int keep_trace(struct reading *rd, const struct gs_arrivals *t, const unsigned char *text,
-		      size_t len)
-{
-	struct gs_arrivals *all = &rd->to->all;
-
-	if (all->n + t->n > GS_ARRIVALS_MAX)
-		return FAIL(rd, "more than %u arrivals in all", GS_ARRIVALS_MAX);
-	if (GS_GROW(all->at, rd->room, all->n + t->n))
-		return gs_fail(rd->err, -ENOMEM, "out of memory");
-	memcpy(all->at + all->n, t->at, t->n * sizeof(*t->at));
-	all->n += t->n;
-	fwrite(text, 1, len, rd->hashed);
-	for (size_t i = 0; i < t->n; i++)
-		rd->sized[rd->task - 1] |= t->at[i].size != 1;
-	return 0;
-}
-
-/* Reads the CSV of a task, from the folder of the JSON. */
+/* Reads a trace: times in ms. */
 static int read_trace(struct reading *rd, const json_t *load, struct bench_program *ret)
 {
-	CLEANUP(gs_arrivals_free) struct gs_arrivals t = { 0 };
-	CLEANUP_FREE unsigned char *text = NULL;
-	const char *file = json_string_value(json_object_get(load, "file"));
-	const char *slash = strrchr(rd->path, '/');
-	char path[PATH_MAX], *to = rd->to->arrivals[rd->task - 1];
-	size_t len;
-	int r;
+	const json_t *times = json_object_get(load, "trace"), *v;
+	struct gs_arrivals *all = &rd->to->all, mine;
+	char *to = rd->to->arrivals[rd->task - 1];
+	size_t n = json_array_size(times), i;
+	double last = 0;
 
-	if (!file || !*file)
-		return FAIL(rd, "a trace needs its file");
-	if (snprintf(path, sizeof(path), "%.*s%s",
-		     slash && *file != '/' ? (int)(slash + 1 - rd->path) : 0, rd->path,
-		     file) >= (int)sizeof(path))
-		return FAIL(rd, "the trace's path is too long");
-	r = gs_read_file(path, GS_ARRIVALS_BYTES, &text, &len, rd->err);
-	if (!r)
-		r = gs_arrivals_parse(path, text, len, false, &t, rd->err);
-	if (!r && t.tokens)
-		return FAIL(rd, "bench cannot express tokens of a model");
-	if (!r)
-		r = keep_trace(rd, &t, text, len);
-	if (!r)
-		r = bench_clients_put_trace(&t, to, sizeof(rd->to->arrivals[0]), rd->err);
+	if (!n || all->n + n > GS_ARRIVALS_MAX)
+		return FAIL(rd, "trace must be a list of times in ms, at most %u in all",
+			    GS_ARRIVALS_MAX);
+	if (GS_GROW(all->at, rd->room, all->n + n))
+		return gs_fail(rd->err, -ENOMEM, "out of memory");
+	json_array_foreach((json_t *)times, i, v) {
+		double ms = json_number_value(v);
+
+		if (!json_is_number(v) || ms < last || ms > GS_ARRIVALS_SPAN_S * 1e3)
+			return FAIL(rd, "time %zu of its trace is none in ms, or is not in order",
+				    i + 1);
+		last = ms;
+		all->at[all->n + i] =
+			(struct gs_arrival){ .ns = (uint64_t)(ms * NS_PER_MS), .size = 1 };
+	}
+	mine = (struct gs_arrivals){ .at = all->at + all->n, .n = n };
+	all->n += n;
 	ret->arrivals = to;
-	return r;
+	return bench_clients_put_trace(&mine, to, sizeof(rd->to->arrivals[0]), rd->err);
+}
+
+/* There is one class of services: all that have a priority must have the same. */
+static int check_priority(struct reading *rd, const json_t *o)
+{
+	const json_t *v = json_object_get(o, "priority");
+
+	if (!v || rd->is_be[rd->task - 1])
+		return 0;
+	if (!json_is_number(v))
+		return FAIL(rd, "priority must be a number");
+	if (isnan(rd->priority))
+		rd->priority = json_number_value(v);
+	return json_number_value(v) == rd->priority
+		       ? 0
+		       : FAIL(rd, "bench cannot express services of several priorities");
 }
 
 static int read_load(struct reading *rd, const json_t *load, struct bench_program *ret)
 {
-	static const char *const known[3][3] = { { "type", "frequency" },
-						 { "type" },
-						 { "type", "file" } };
+	static const char *const known[][4] = { { "type", "frequency", "priority" },
+						{ "type", "frequency", "priority" },
+						{ "type", "priority" },
+						{ "type", "trace", "priority" } };
 	const char *type = json_string_value(json_object_get(load, "type"));
 	double frequency = 0;
 	size_t k = 0;
 	int r;
 
-	while (type && k < GS_COUNT(kinds) && strcasecmp(type, kinds[k].type))
+	while (type && k < GS_COUNT(kinds) && strcmp(type, kinds[k].type))
 		k++;
 	if (!type || k == GS_COUNT(kinds))
-		return FAIL(rd, "type of load is uniform, poisson, closed or trace, not '%.40s'",
+		return FAIL(rd,
+			    "type of load is periodic, poisson, continuous or trace, not '%.40s'",
 			    type ? type : "");
-	if (check_keys(rd, load, known[k < 2 ? 0 : k - 1]))
+	rd->is_be[rd->task - 1] = kinds[k].is_be;
+	if (check_keys(rd, load, known[k]) || check_priority(rd, load))
 		return -EINVAL;
 	ret->burst = 1;
 	if (!kinds[k].arrivals)
 		return read_trace(rd, load, ret);
 	ret->arrivals = kinds[k].arrivals;
 	ret->period_us = 1; /* of a closed loop: no pause */
-	if (k >= 2)
+	if (kinds[k].is_be)
 		return 0;
 	r = read_number(rd, load, "frequency", 0.001, 1e6, &frequency);
 	ret->period_us = r ? 0 : 1e6 / frequency;
@@ -237,17 +236,21 @@ static int read_load(struct reading *rd, const json_t *load, struct bench_progra
 
 static int read_task(struct reading *rd, const json_t *task)
 {
-	static const char *const parts[] = { "client", "load", NULL };
-	static const char *const known[] = { "name",    "model",     "priority",
-					     "kernels", "kernel_us", NULL };
-	const json_t *client = json_object_get(task, "client");
+	static const char *const parts[] = { "client", "load", "id", NULL };
+	/* DISB's addresses of servers mean nothing here, since no server is asked */
+	static const char *const known[] = {
+		"name",    "model_name", "batch_size", "tfs_grpc_addr", "triton_grpc_addr",
+		"kernels", "kernel_us",  NULL
+	};
+	const json_t *client = json_object_get(task, "client"), *batch;
 	struct bench_program *p = &rd->program[rd->task - 1];
 	int r = check_keys(rd, task, parts);
 
 	if (!r)
 		r = check_keys(rd, client, known);
-	if (!r)
-		r = read_number(rd, client, "priority", -1e6, 1e6, &rd->priority[rd->task - 1]);
+	batch = json_object_get(client, "batch_size");
+	if (!r && batch && json_integer_value(batch) != 1)
+		r = FAIL(rd, "bench cannot express batches: batch_size must be 1");
 	if (!r)
 		r = read_model(rd, client, p);
 	return r ? r : read_load(rd, json_object_get(task, "load"), p);
@@ -255,31 +258,24 @@ static int read_task(struct reading *rd, const json_t *task)
 
 /* ---- all tasks ------------------------------------------------------------------------------- */
 
-/* Those of the highest priority become LC, the others BE. */
 static int share_out(struct reading *rd, size_t n)
 {
 	struct bench_clients *to = rd->to;
-	double highest = rd->priority[0];
 
-	for (size_t i = 1; i < n; i++)
-		highest = rd->priority[i] > highest ? rd->priority[i] : highest;
-	for (size_t i = 0; i < n; i++) {
-		rd->task = i + 1;
-		if (rd->priority[i] < highest && rd->sized[i])
-			return FAIL(rd, "bench cannot express BE requests of other sizes than 1");
-		if (rd->priority[i] < highest)
+	for (size_t i = 0; i < n; i++)
+		if (rd->is_be[i])
 			to->be[to->nbe++] = rd->program[i];
 		else
 			to->lc[to->nlc++] = rd->program[i];
-	}
 	rd->task = 0;
-	return to->nbe ? 0
-		       : FAIL(rd, "all tasks have one priority, and bench measures LC beside BE");
+	return to->nbe && to->nlc ? 0
+				  : FAIL(rd, "bench measures services beside continuous clients: "
+					     "there must be both");
 }
 
 static int read_tasks(struct reading *rd, const char *text, size_t len)
 {
-	static const char *const known[] = { "tasks", NULL };
+	static const char *const known[] = { "tasks", "time", NULL };
 	json_error_t why;
 	CLEANUP_JSON json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
 	const json_t *tasks = json_object_get(o, "tasks");
@@ -291,7 +287,6 @@ static int read_tasks(struct reading *rd, const char *text, size_t len)
 		return -EINVAL;
 	if (!n || n > BENCH_CLIENTS_MAX)
 		return FAIL(rd, "tasks must be a list of 1 to %u", BENCH_CLIENTS_MAX);
-	fwrite(text, 1, len, rd->hashed);
 	for (size_t i = 0; i < n; i++) {
 		rd->task = i + 1;
 		if (read_task(rd, json_array_get(tasks, i)))
@@ -304,8 +299,7 @@ int bench_clients_read(const char *path, struct bench_clients *to, struct gs_err
 {
 	CLEANUP_FREE struct reading *rd = calloc(1, sizeof(*rd));
 	CLEANUP_FREE unsigned char *text = NULL;
-	CLEANUP_FREE char *all = NULL;
-	size_t len, all_len;
+	size_t len;
 	int r;
 
 	if (!rd)
@@ -313,14 +307,9 @@ int bench_clients_read(const char *path, struct bench_clients *to, struct gs_err
 	r = gs_read_file(path, MAX_BYTES, &text, &len, err);
 	if (r)
 		return r;
-	*rd = (struct reading){ .path = path, .to = to, .err = err };
-	rd->hashed = open_memstream(&all, &all_len);
-	if (!rd->hashed)
-		return gs_fail(err, -ENOMEM, "out of memory");
+	*rd = (struct reading){ .path = path, .to = to, .err = err, .priority = NAN };
 	r = read_tasks(rd, (const char *)text, len);
-	if (fclose(rd->hashed) && !r)
-		r = gs_fail(err, -ENOMEM, "out of memory");
 	if (!r)
-		gs_sha256(all, all_len, to->sha256);
+		gs_sha256(text, len, to->sha256);
 	return r;
 }

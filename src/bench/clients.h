@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients.h - reads the clients of a load from JSON */
+/* clients.h - reads the clients of a load from a workload of DISB */
 #ifndef GPUSCHED_BENCH_CLIENTS_H
 #define GPUSCHED_BENCH_CLIENTS_H
 
@@ -14,7 +14,7 @@ struct bench_clients {
 	/* memory for the paths of their traces */
 	char arrivals[BENCH_CLIENTS_MAX][64];
 	struct gs_arrivals all;     /* the arrivals of all traces, in no order */
-	char sha256[GS_SHA256_LEN]; /* of the file, followed by its traces in their order */
+	char sha256[GS_SHA256_LEN]; /* of the file */
 };
 
 /*

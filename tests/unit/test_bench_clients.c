@@ -15,7 +15,7 @@
 #include "bench/clients.h"
 #include "bench/given.h"
 
-static char folder[] = "/tmp/bench-clients.XXXXXX", path[64], trace[64];
+static char folder[] = "/tmp/bench-clients.XXXXXX", path[64];
 
 static void write_file(const char *name, const char *text, size_t len)
 {
@@ -67,22 +67,22 @@ static void refused(const char *text, const char *why)
 }
 
 #define TASK(client, load) "{\"client\":{" client "},\"load\":{" load "}}"
-#define TASKS(list) "{\"tasks\":[" list "]}"
-#define VGG "\"model\":\"VGG-19\""
-#define LOOP "\"type\":\"closed\""
-#define BE TASK("\"model\":\"resnet_152\",\"priority\":0", LOOP)
-/* a good BE beside an LC that has these parts */
+#define TASKS(list) "{\"time\":60,\"tasks\":[" list "]}"
+#define VGG "\"model_name\":\"vgg19-imagenet\",\"batch_size\":1"
+#define RATE "\"type\":\"periodic\",\"frequency\":100"
+#define BE TASK("\"model_name\":\"resnet152-imagenet\"", "\"type\":\"continuous\"")
+/* a good BE beside a service that has these parts */
 #define BESIDE(client, load) TASKS(BE "," TASK(client, load))
-#define LC(load) BESIDE(VGG ",\"priority\":1", load)
+#define LC(load) BESIDE(VGG, load)
 
 static void clients_become_programs(void **state)
 {
 	CLEANUP_CLIENTS struct bench_clients *c = read_good(TASKS(TASK(
-		"\"name\":\"x\"," VGG ",\"priority\":5",
-		"\"type\":\"uniform\",\"frequency\":"
-		"100") "," BE
-		       "," TASK("\"model\":\"own\",\"kernels\":7,\"kernel_us\":2.5,\"priority\":5",
-				"\"type\":\"Poisson\",\"frequency\":0.5")));
+		"\"name\":\"x\",\"tfs_grpc_addr\":\"localhost:8500\"," VGG, RATE
+		",\"priority\":0") "," BE
+				   "," TASK(
+					   "\"model_name\":\"own\",\"kernels\":7,\"kernel_us\":2.5",
+					   "\"type\":\"poisson\",\"frequency\":0.5")));
 
 	assert_int_equal(c->nlc, 2);
 	assert_int_equal(c->nbe, 1);
@@ -102,39 +102,37 @@ static void clients_become_programs(void **state)
 static void a_client_may_have_a_trace(void **state)
 {
 	CLEANUP(gs_arrivals_free) struct gs_arrivals kept = { 0 };
-	CLEANUP_CLIENTS struct bench_clients *c = NULL;
+	CLEANUP_CLIENTS struct bench_clients *c =
+		read_good(LC("\"type\":\"trace\",\"trace\":[1000,1500.5,2000]"));
 
-	write_file(trace, "2,1\n1,3\n", 8);
-	c = read_good(LC("\"type\":\"trace\",\"file\":\"trace.csv\""));
-	assert_int_equal(c->all.n, 2);
+	assert_int_equal(c->all.n, 3);
 	/* clients share one clock: their times do not count from the first arrival */
 	assert_int_equal(gs_arrivals_read(c->lc[0].arrivals, false, &kept, NULL), 0);
-	assert_int_equal(kept.n, 2);
+	assert_int_equal(kept.n, 3);
 	assert_int_equal(kept.at[0].ns, 1000000000);
-	assert_int_equal(kept.at[0].size, 3);
+	assert_int_equal(kept.at[1].ns, 1500500000);
+	assert_int_equal(kept.at[2].size, 1);
 	assert_int_equal(c->lc[0].kernels, 19);
 }
 
 static void what_bench_cannot_express_is_said(void **state)
 {
-	write_file(trace, "0,1\n1,2\n", 8);
-	refused(TASKS(TASK(VGG ",\"priority\":1", LOOP)), "all tasks have one priority");
-	refused(TASKS(TASK(VGG ",\"priority\":0",
-			   "\"type\":\"trace\",\"file\":\"trace.csv\"") "," TASK(VGG
-										 ",\"priority\":1",
-										 LOOP)),
-		"task 1: bench cannot express BE requests of other sizes than 1");
-	refused(BESIDE(VGG ",\"priority\":1,\"batch\":8", LOOP),
-		"task 2: bench cannot express 'batch'");
-	refused(LC(LOOP ",\"frequency\":1"), "task 2: bench cannot express 'frequency'");
-	refused(LC("\"type\":\"dependent\""), "task 2: type of load is uniform, poisson");
+	refused(TASKS(TASK(VGG, RATE)), "there must be both");
+	refused(TASKS(BE), "there must be both");
+	refused(BESIDE("\"model_name\":\"vgg19-imagenet\",\"batch_size\":8", RATE),
+		"task 2: bench cannot express batches");
+	refused(BESIDE(VGG ",\"deadline\":8", RATE), "task 2: bench cannot express 'deadline'");
+	refused(LC("\"type\":\"trace\",\"trace\":[1],\"frequency\":1"),
+		"task 2: bench cannot express 'frequency'");
+	refused(LC("\"type\":\"dependent\""), "task 2: type of load is periodic, poisson");
 	refused("{\"tasks\":[],\"dependencies\":[]}", "bench cannot express 'dependencies'");
-	refused(BESIDE("\"model\":\"bert\",\"priority\":1", LOOP),
-		"task 2: bench knows vgg19 and resnet152: say kernels and kernel_us of bert");
-	refused(BESIDE(VGG ",\"kernels\":3,\"priority\":1", LOOP),
-		"VGG-19 has its kernels already");
-	write_file(trace, "time,tokens\n0,1\n", 16);
-	refused(LC("\"type\":\"trace\",\"file\":\"trace.csv\""), "bench cannot express tokens");
+	refused(BESIDE("\"model_name\":\"bert\"", RATE),
+		"task 2: bench does not know bert: say its kernels and kernel_us");
+	refused(BESIDE("\"model_name\":\"vgg1\"", RATE), "bench does not know vgg1");
+	refused(BESIDE(VGG ",\"kernels\":3", RATE), "vgg19-imagenet has its kernels already");
+	refused(TASKS(BE
+		      "," TASK(VGG, RATE ",\"priority\":0") "," TASK(VGG, RATE ",\"priority\":1")),
+		"task 3: bench cannot express services of several priorities");
 }
 
 static void wrong_values_are_refused(void **state)
@@ -148,21 +146,20 @@ static void wrong_values_are_refused(void **state)
 	refused("{\"tasks\":[{\"client\":1,\"load\":{}}]}", "task 1: not an object with name");
 	refused("{\"tasks\":[{\"load\":{}}]}", "task 1: not an object with name");
 	refused("{\"tasks\":[],\"tasks\":[]}", "line 1: duplicate");
-	refused(BESIDE(VGG, LOOP), "task 2: priority must be a number");
-	refused(BESIDE(VGG ",\"priority\":\"high\"", LOOP), "task 2: priority must be a number");
-	refused(BESIDE("\"priority\":1", LOOP), "task 2: kernels must be a number from 1 to 10000");
-	refused(BESIDE("\"kernels\":1e9,\"kernel_us\":1,\"priority\":1", LOOP), "kernels must be");
-	refused(BESIDE("\"kernels\":1,\"kernel_us\":0,\"priority\":1", LOOP), "kernel_us must be");
+	refused(LC(RATE ",\"priority\":\"high\""), "task 2: priority must be a number");
+	refused(BESIDE("\"name\":\"x\"", RATE), "task 2: kernels must be a number from 1 to 10000");
+	refused(BESIDE("\"kernels\":1e9,\"kernel_us\":1", RATE), "kernels must be");
+	refused(BESIDE("\"kernels\":1,\"kernel_us\":0", RATE), "kernel_us must be");
 	refused(LC("\"type\":7"), "type of load is");
-	refused(LC("\"type\":\"uniform\""), "task 2: frequency must be a number");
+	refused(LC("\"type\":\"periodic\""), "task 2: frequency must be a number");
 	refused(LC("\"type\":\"poisson\",\"frequency\":0"), "frequency must be a number");
 	refused(LC("\"type\":\"poisson\",\"frequency\":1e999"), "line 1: ");
-	refused(LC("\"type\":\"trace\""), "task 2: a trace needs its file");
-	refused(LC("\"type\":\"trace\",\"file\":7"), "a trace needs its file");
-	refused(LC("\"type\":\"trace\",\"file\":\"none.csv\""), "/none.csv: No such file");
-	refused(LC("\"type\":\"trace\",\"file\":\".\""), "/.: Is a directory");
-	write_file(trace, "0,1\nx,1\n", 8);
-	refused(LC("\"type\":\"trace\",\"file\":\"trace.csv\""), "/trace.csv:2: time: 'x'");
+	refused(LC("\"type\":\"trace\""), "task 2: trace must be a list of times in ms");
+	refused(LC("\"type\":\"trace\",\"trace\":[]"), "trace must be a list");
+	refused(LC("\"type\":\"trace\",\"trace\":[0,\"x\"]"), "time 2 of its trace");
+	refused(LC("\"type\":\"trace\",\"trace\":[5,4]"), "time 2 of its trace");
+	refused(LC("\"type\":\"trace\",\"trace\":[-1]"), "time 1 of its trace");
+	refused(LC("\"type\":\"trace\",\"trace\":[1e12]"), "time 1 of its trace");
 	refused(LC("\"type\":\"a\\nb\""), "not 'a?b'");
 }
 
@@ -179,10 +176,9 @@ static void too_many_tasks_are_refused(void **state)
 /* Each text that a good one is cut to, and each with a wrong byte, is read or refused. */
 static void broken_bytes_do_no_harm(void **state)
 {
-	static const char good[] = LC("\"type\":\"trace\",\"file\":\"trace.csv\"");
+	static const char good[] = LC("\"type\":\"trace\",\"trace\":[0,1]");
 	char text[sizeof(good)];
 
-	write_file(trace, "0,1\n", 4);
 	for (size_t i = 0; i < sizeof(good) - 1; i++) {
 		struct gs_error cut = { 0 }, changed = { 0 };
 		struct bench_clients *c = read_text(good, i, &cut);
@@ -218,7 +214,7 @@ static void disb_loads_are_the_held_out_ones(void **state)
 
 static void a_load_of_clients_has_each_of_them(void **state)
 {
-	static const char text[] = LC("\"type\":\"uniform\",\"frequency\":50");
+	static const char text[] = LC(RATE);
 	struct gs_error err = { 0 };
 	const struct bench_load *l;
 
@@ -239,14 +235,12 @@ static int make_folder(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/clients.json", folder);
-	snprintf(trace, sizeof(trace), "%s/trace.csv", folder);
 	return 0;
 }
 
 static int remove_folder(void **state)
 {
 	unlink(path);
-	unlink(trace);
 	return rmdir(folder);
 }
 
