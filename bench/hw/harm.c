@@ -81,10 +81,10 @@ static int find_tsgs(pid_t pid)
 		if (all[i].task.pid != (gs_u32)pid || all[i].task.kind != GPUSCHED_KIND_COMPUTE ||
 		    !all[i].nchannels)
 			continue;
-		gs_fill_tsg(&tsgs[ntsgs], &all[i], branch);
+		gs_fields_fill_tsg(&tsgs[ntsgs], &all[i], branch);
 		tsgs[ntsgs].wait = NULL;
 		if (!gs_table_channels(t, &all[i].key, &ch))
-			gs_fill_channels(&tsgs[ntsgs], &ch);
+			gs_fields_fill_channels(&tsgs[ntsgs], &ch);
 		ntsgs++;
 	}
 	gs_table_close(t);
@@ -107,8 +107,8 @@ static int leave(const struct gs_rm_tsg *t, uint32_t *ret_status, uint64_t *ret_
 		d.channels[i] = t->channels[i].handle;
 	}
 	begun = gs_now_ns();
-	r = gs_rm_control(fd, t->client, t->subdevice, NV_CMD_DISABLE_CHANNELS, &d, sizeof(d),
-			  ret_status);
+	r = gs_rm_call_control(fd, t->client, t->subdevice, NV_CMD_DISABLE_CHANNELS, &d, sizeof(d),
+			       ret_status);
 	*ret_ns = gs_now_ns() - begun;
 	return r;
 }
@@ -125,7 +125,7 @@ static int kick(const struct gs_rm_tsg *t, uint32_t *ret_status, uint64_t *ret_n
 	if (r)
 		return r;
 	begun = gs_now_ns();
-	r = gs_rm_control(fd, t->client, t->tsg, NV_CMD_PREEMPT, &p, sizeof(p), ret_status);
+	r = gs_rm_call_control(fd, t->client, t->tsg, NV_CMD_PREEMPT, &p, sizeof(p), ret_status);
 	*ret_ns = gs_now_ns() - begun;
 	return r;
 }

@@ -164,7 +164,7 @@ static size_t request(struct lane *l, double *us)
 		if (measuring)
 			us[n++] = (double)(gs_now_ns() - t) / 1e3;
 	}
-	gs_sort(us, n);
+	gs_sample_sort(us, n);
 	return n;
 }
 

@@ -100,7 +100,7 @@ static int serve(char **argv)
 
 static double part(double *v, size_t n, double q)
 {
-	gs_sort(v, n);
+	gs_sample_sort(v, n);
 	return v[gs_quantile_at(n, q)];
 }
 

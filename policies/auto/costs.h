@@ -87,7 +87,8 @@ GPUSCHED_INLINE gs_u64 costs_to_a_tenth(gs_u64 us, gs_u64 fitted)
  * Computes the costs on a GPU. No log shows how long a TSG's restore takes, so this assumes a fifth
  * of the save. @asked_pct: option waste_pct; 0: costs_waste_of() decides.
  */
-GPUSCHED_INLINE void costs_learn(struct costs *c, const struct gpusched_gpu *gpu, gs_u64 asked_pct)
+GPUSCHED_INLINE void monitor_learn_costs(struct costs *c, const struct gpusched_gpu *gpu,
+					 gs_u64 asked_pct)
 {
 	const gs_u32 both = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH;
 

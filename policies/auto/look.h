@@ -224,7 +224,7 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 static __attribute__((noinline)) int learn(struct runlist *r)
 {
 	if (r)
-		costs_learn(&r->costs, &r->gpu, waste_pct);
+		monitor_learn_costs(&r->costs, &r->gpu, waste_pct);
 	return 0;
 }
 

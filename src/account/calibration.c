@@ -330,7 +330,7 @@ static void look(struct gs_calibration *c, struct slot *s)
 	struct fit f;
 
 	s->fresh = 0;
-	gs_sample_take(s->turns, s->n, &x);
+	gs_clusters_sample(s->turns, s->n, &x);
 	s->main.n = 0;
 	if (x.nclusters && most->n >= ENOUGH && most->n * 2 > x.n)
 		s->main = *most;
@@ -448,7 +448,7 @@ void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
 	c->ngaps += c->ngaps < GAPS;
 	if (c->ngaps < GAPS_ENOUGH || c->gap_at % GAPS_ENOUGH)
 		return;
-	gs_sample_take(c->gaps, c->ngaps, &x);
+	gs_clusters_sample(c->gaps, c->ngaps, &x);
 	if (x.nclusters && x.clusters->n * 2 > c->ngaps) {
 		if (apart(x.clusters->mid, c->costs.switch_ns) * 2 > c->costs.switch_ns)
 			contradict(c, c->costs.switch_basis, forget_switch);

@@ -57,7 +57,7 @@ static unsigned int densest(const struct gs_length *lengths, unsigned int n, uns
 	return best;
 }
 
-void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret)
+void gs_clusters_sample(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret)
 {
 	struct gs_length rest[GS_SAMPLE_MAX];
 	unsigned int at = 0, in;

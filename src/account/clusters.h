@@ -33,7 +33,7 @@ struct gs_sample {
 	unsigned int n, nclusters;
 };
 /* Sorts @n lengths (GS_SAMPLE_MAX at most) and finds their clusters. */
-void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret);
+void gs_clusters_sample(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret);
 
 /* Returns a TSG that is a maker of both clusters; 0: none. */
 uint64_t gs_clusters_share(const struct gs_cluster *a, const struct gs_cluster *b);

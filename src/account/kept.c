@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/file.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define VERSION 1
 #define MAX_BYTES (64u << 10)
@@ -182,7 +182,7 @@ int gs_kept_load(struct gs_kept *ret, struct gs_error *err)
 
 	*ret = (struct gs_kept){ 0 };
 	path_of(path);
-	r = gs_read_own(path, MAX_BYTES, &text, &len, err);
+	r = gs_file_read_own(path, MAX_BYTES, &text, &len, err);
 	if (r)
 		return r;
 	r = strlen((const char *)text) == len ? gs_kept_parse((const char *)text, ret, &why)

@@ -36,8 +36,8 @@ static int alloc(struct gs_switchlog *log, uint32_t parent, uint32_t class_, voi
 		 uint32_t size, uint32_t *ret, uint32_t *ret_status)
 {
 	uint32_t handle = 0;
-	int r = gs_rm_alloc(log->ctl, log->client, parent, &handle, class_, params, size,
-			    ret_status);
+	int r = gs_rm_call_alloc(log->ctl, log->client, parent, &handle, class_, params, size,
+				 ret_status);
 
 	*ret = handle;
 	return r ? r : *ret_status ? -EREMOTEIO : 0;
@@ -46,7 +46,7 @@ static int alloc(struct gs_switchlog *log, uint32_t parent, uint32_t class_, voi
 static int control(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *params,
 		   uint32_t size, uint32_t *ret_status)
 {
-	int r = gs_rm_control(log->ctl, log->client, object, cmd, params, size, ret_status);
+	int r = gs_rm_call_control(log->ctl, log->client, object, cmd, params, size, ret_status);
 
 	return r ? r : *ret_status ? -EREMOTEIO : 0;
 }
@@ -113,7 +113,7 @@ static int new_memfd(uint64_t size)
 static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const void **ret,
 	       uint32_t *ret_status)
 {
-	CLEANUP_FD int fd = gs_rm_open_control();
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
 	void *p;
 	int r;
 
@@ -264,8 +264,8 @@ int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struc
 
 	if (!log)
 		return -ENOMEM;
-	log->gpu = gs_rm_open_gpu(gpu->minor);
-	log->ctl = gs_rm_open_control();
+	log->gpu = gs_rm_driver_open_gpu(gpu->minor);
+	log->ctl = gs_rm_driver_open_control();
 	if (log->ctl < 0)
 		return gs_fail(err, log->ctl, "GPU %u: the driver's file cannot be opened: %s",
 			       gpu->index, strerror(-log->ctl));

@@ -165,6 +165,6 @@ uint64_t gs_turn_used(const struct gs_turn_sums *s);
  * The upper end, in ns, of the bucket with the @percent-th (1 to 100) percentile of the waits; 0:
  * no waits.
  */
-uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent);
+uint64_t gs_turns_percentile(const struct gs_turn_sums *s, unsigned int percent);
 
 #endif /* GPUSCHED_ACCOUNT_TURNS_H */

@@ -93,7 +93,7 @@ uint64_t gs_turn_used(const struct gs_turn_sums *s)
 	return beside + (s->worked_ns < s->alone_ns ? s->worked_ns : s->alone_ns);
 }
 
-uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
+uint64_t gs_turns_percentile(const struct gs_turn_sums *s, unsigned int percent)
 {
 	uint64_t seen = 0;
 

@@ -35,7 +35,7 @@ void agent_start(void)
 {
 	int saved = errno;
 
-	if (!agent_settings.inert && agent_take_process())
+	if (!agent_settings.inert && agent_thread_take_process())
 		agent_thread(agent_serve);
 	errno = saved;
 }
@@ -51,8 +51,8 @@ EXPORT int InitializeInjection(void)
 	if (!agent_settings.blind[0])
 		strcpy(agent_settings.blind,
 		       "the agent came after the program's start, not by LD_PRELOAD");
-	if (!agent_is_up()) /* loaded late, we do not see the program's pthread_exit() */
-		agent_leave_last();
+	if (!agent_thread_is_up()) /* loaded late, we do not see the program's pthread_exit() */
+		agent_serve_leave_last();
 	agent_start();
 	return 1;
 }

@@ -37,9 +37,9 @@ void agent_settings_read(void); /* and settles which children have the agent */
 /* ---- thread.c: threads of ours --------------------------------------------------------------- */
 
 /* True if the agent was started in this process, not only in its parent before a fork. */
-bool agent_is_up(void);
+bool agent_thread_is_up(void);
 /* Marks the agent as started in this process. Returns false if it was started already. */
-bool agent_take_process(void);
+bool agent_thread_take_process(void);
 /*
  * Starts a detached thread with all signals blocked. It shares the caller's descriptor table until
  * it calls agent_thread_begin().
@@ -61,7 +61,7 @@ void agent_start(void);
 /* ---- serve.c: the socket --------------------------------------------------------------------- */
 void *agent_serve(void *unused);
 /* Starts a thread that ends the program once all of the program's own threads have ended. */
-void agent_leave_last(void);
+void agent_serve_leave_last(void);
 
 /* ---- tsgs.c: the program's own TSGs ---------------------------------------------------------- */
 
@@ -99,11 +99,11 @@ void agent_page_after_fork(void);
 /* Exchanges figures with the daemon. The serving thread calls this about once a second. */
 void agent_sheet_turn(const struct gs_agent_facts *facts);
 /* How much of any second pre-switches may take: 250 ms, or what a living daemon allows. */
-uint64_t agent_share_ns(uint64_t now_ns);
+uint64_t agent_sheet_share_ns(uint64_t now_ns);
 /* When the daemon last preempted or suspended this program (CLOCK_MONOTONIC); 0: never. */
 uint64_t agent_sheet_yield_ns(void);
 /* How long a switch takes, us, as the daemon reports; without a daemon, the time of an H200. */
-uint32_t agent_lead_us(void);
+uint32_t agent_sheet_lead_us(void);
 void agent_sheet_after_fork(void);
 
 #endif /* GPUSCHED_AGENT_AGENT_H */

@@ -113,7 +113,7 @@ static void __attribute__((constructor)) watch_launches(void)
 		__typeof__(&name) f_ = __atomic_load_n(&real_, __ATOMIC_RELAXED); \
 		if (__builtin_expect(!f_, 0)) { \
 			f_ = (__typeof__(&name))dlvsym(RTLD_NEXT, #name, "GLIBC_2.2.5") \
-				     ?: (__typeof__(&name))agent_next(#name); \
+				     ?: (__typeof__(&name))agent_real_next(#name); \
 			__atomic_store_n(&real_, f_, __ATOMIC_RELAXED); \
 		} \
 		f_; \

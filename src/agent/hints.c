@@ -92,5 +92,5 @@ EXPORT const struct gpusched_hints gpusched_hints = {
 	.yield_asked = yield_asked,
 	.self_preempt = self_preempt,
 	.state = state,
-	.lead_us = agent_lead_us,
+	.lead_us = agent_sheet_lead_us,
 };

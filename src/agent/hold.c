@@ -71,11 +71,11 @@ static bool find_cuda(void)
 {
 	if (cuda.asked)
 		return cuda.complete;
-	if (!agent_cuda("cuInit")) /* libcuda may be loaded later */
+	if (!agent_real_cuda("cuInit")) /* libcuda may be loaded later */
 		return false;
 	cuda.asked = true;
 	cuda.complete = true;
-#define FIND(field, name, parameters) *(void **)&cuda.field = agent_cuda(name);
+#define FIND(field, name, parameters) *(void **)&cuda.field = agent_real_cuda(name);
 #define NEED(field, name, parameters) \
 	FIND(field, name, parameters) \
 	cuda.complete = cuda.complete && cuda.field;
@@ -252,7 +252,7 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 	answer = HOLD_SHARE;
 	/* a thread that is cancelled inside libcuda would keep the lock */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (share_used(&share, now) + limit_ns <= agent_share_ns(now))
+	if (share_used(&share, now) + limit_ns <= agent_sheet_share_ns(now))
 		answer = begin(limit_ns);
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);

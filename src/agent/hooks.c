@@ -114,14 +114,14 @@ EARLY void *gs_hook_find(void *handle, const char *name)
 	int saved;
 	size_t i;
 
-	agent_find_dlsym();
+	agent_real_find_dlsym();
 	if (agent_settings.inert || !name || name[0] != 'c' || name[1] != 'u' ||
 	    handle == RTLD_NEXT || !find_name(name, &i))
 		return NULL;
 	saved = errno;
-	p = agent_dlsym(handle, name);
+	p = agent_real_dlsym(handle, name);
 	if (is_entry(p)) { /* dlsym() found our own export: is there a real function? */
-		p = agent_dlsym(RTLD_NEXT, name);
+		p = agent_real_dlsym(RTLD_NEXT, name);
 		if (!p)
 			return (void *)1;
 	}
@@ -144,7 +144,7 @@ static int not_there(void)
 void gs_hook_resolve(struct hook *h)
 {
 	int saved = errno;
-	void *p = agent_cuda(h->name);
+	void *p = agent_real_cuda(h->name);
 
 	h->real = p ? p : (void *)not_there;
 	errno = saved;

@@ -33,11 +33,11 @@ void launches_capture(bool begins);
 #define AGENT_LIBCUDA "libcuda.so"
 
 /* The same as dlsym(RTLD_NEXT, @name), for any caller. */
-void *agent_next(const char *name);
+void *agent_real_next(const char *name);
 /* The real libcuda's function; NULL if no libcuda is loaded, or it lacks the function. */
-void *agent_cuda(const char *name);
-/* Calls glibc's dlsym() instead of our hook. agent_find_dlsym() has to come before. */
-void *agent_dlsym(void *handle, const char *name);
-void agent_find_dlsym(void);
+void *agent_real_cuda(const char *name);
+/* Calls glibc's dlsym() instead of our hook. agent_real_find_dlsym() has to come before. */
+void *agent_real_dlsym(void *handle, const char *name);
+void agent_real_find_dlsym(void);
 
 #endif /* GPUSCHED_AGENT_LAUNCHES_H */

@@ -88,7 +88,7 @@ static void on_signal(int sig)
 	int saved = errno;
 	uint32_t asked;
 
-	if (!p || !agent_is_up())
+	if (!p || !agent_thread_is_up())
 		return;
 	asked = p->asked;
 	if (asked != p->answered) {
@@ -201,7 +201,7 @@ int agent_page_ask(uint32_t op, uint32_t number, uint32_t arg)
 {
 	int r;
 
-	if (!agent_is_up())
+	if (!agent_thread_is_up())
 		return -ENODEV;
 	pthread_mutex_lock(&lock);
 	r = ready();
@@ -222,7 +222,7 @@ void agent_page_yield(void)
 
 bool agent_page_yield_asked(void)
 {
-	return yields != yielded || (agent_is_up() && agent_sheet_yield_ns() > yielded_ns);
+	return yields != yielded || (agent_thread_is_up() && agent_sheet_yield_ns() > yielded_ns);
 }
 
 void agent_page_yielded(void)

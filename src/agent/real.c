@@ -8,32 +8,32 @@
 
 void *gs_real_dlsym;
 
-void *agent_dlsym(void *handle, const char *name)
+void *agent_real_dlsym(void *handle, const char *name)
 {
 	return ((void *(*)(void *, const char *))gs_real_dlsym)(handle, name);
 }
 
-void EARLY __attribute__((constructor)) agent_find_dlsym(void)
+void EARLY __attribute__((constructor)) agent_real_find_dlsym(void)
 {
 	if (!gs_real_dlsym)
 		gs_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34")
 					?: dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 }
 
-void *agent_next(const char *name)
+void *agent_real_next(const char *name)
 {
-	agent_find_dlsym();
-	return agent_dlsym(RTLD_NEXT, name);
+	agent_real_find_dlsym();
+	return agent_real_dlsym(RTLD_NEXT, name);
 }
 
-void *agent_cuda(const char *name)
+void *agent_real_cuda(const char *name)
 {
 	void *lib = dlopen(AGENT_LIBCUDA ".1", RTLD_LAZY | RTLD_NOLOAD), *p;
 
 	if (!lib)
 		return NULL;
-	agent_find_dlsym();
-	p = agent_dlsym(lib, name);
+	agent_real_find_dlsym();
+	p = agent_real_dlsym(lib, name);
 	dlclose(lib);
 	return p;
 }

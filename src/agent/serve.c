@@ -45,7 +45,7 @@ static void __attribute__((destructor)) remove_socket(void)
 {
 	int saved = errno;
 
-	if (path[0] && agent_is_up())
+	if (path[0] && agent_thread_is_up())
 		unlink(path);
 	errno = saved;
 }
@@ -57,7 +57,7 @@ static int open_socket(void)
 	char dir[80];
 	int r;
 
-	r = gs_agent_dir_check(gs_agent_dir(dir, sizeof(dir)), 1);
+	r = gs_agent_way_dir_check(gs_agent_way_dir(dir, sizeof(dir)), 1);
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)getpid());
@@ -225,17 +225,17 @@ static void *end_program(void *unused)
 	exit(0);
 }
 
-void agent_leave_last(void)
+void agent_serve_leave_last(void)
 {
 	agent_thread(end_program);
 }
 
 EXPORT void pthread_exit(void *value)
 {
-	void (*real)(void *) = (void (*)(void *))agent_next("pthread_exit");
+	void (*real)(void *) = (void (*)(void *))agent_real_next("pthread_exit");
 
-	if (agent_is_up() && syscall(SYS_gettid) == getpid())
-		agent_leave_last();
+	if (agent_thread_is_up() && syscall(SYS_gettid) == getpid())
+		agent_serve_leave_last();
 	real(value);
 	__builtin_unreachable();
 }

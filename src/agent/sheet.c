@@ -91,7 +91,7 @@ uint64_t agent_sheet_yield_ns(void)
 	return s ? s->yield_ns : 0;
 }
 
-uint32_t agent_lead_us(void)
+uint32_t agent_sheet_lead_us(void)
 {
 	struct gs_agent_sheet *s = sheet;
 	uint64_t us = s ? s->lead_us : 0;
@@ -99,7 +99,7 @@ uint32_t agent_lead_us(void)
 	return us && us < MOST_NS / NS_PER_US ? (uint32_t)us : gs_costs_lead_us(&gs_costs_h200);
 }
 
-uint64_t agent_share_ns(uint64_t now_ns)
+uint64_t agent_sheet_share_ns(uint64_t now_ns)
 {
 	return now_ns < until_ns ? allowed_ns : ALONE_NS;
 }

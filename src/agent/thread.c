@@ -17,12 +17,12 @@ __thread bool agent_own;
 /* The process in which the agent's threads run; if getpid() differs, this is a fork of it. */
 static _Atomic pid_t started;
 
-bool agent_is_up(void)
+bool agent_thread_is_up(void)
 {
 	return started == getpid();
 }
 
-bool agent_take_process(void)
+bool agent_thread_take_process(void)
 {
 	pid_t self = getpid(), was = started;
 

@@ -311,7 +311,7 @@ int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg)
 
 		if (number ? rec->task.id != number : rec->task.kind != GPUSCHED_KIND_COMPUTE)
 			continue;
-		r = gs_rm_perform(&s, (enum gs_rm_op)op, arg, &res);
+		r = gs_rm_ops_perform(&s, (enum gs_rm_op)op, arg, &res);
 	}
 	return r;
 }

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 
-int gs_own_folder(char *ret, size_t size)
+int gs_beside_folder(char *ret, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
 	char *slash;
@@ -30,7 +30,7 @@ bool gs_beside(const char *name, char *ret, size_t size)
 	static const char *const places[] = { "", "/../sbin", "/../bin" };
 	char folder[PATH_MAX - 64];
 
-	if (!gs_own_folder(folder, sizeof(folder)))
+	if (!gs_beside_folder(folder, sizeof(folder)))
 		for (size_t i = 0; i < GS_COUNT(places); i++) {
 			snprintf(ret, size, "%s%s/%s", folder, places[i], name);
 			if (!access(ret, X_OK))
@@ -40,12 +40,12 @@ bool gs_beside(const char *name, char *ret, size_t size)
 	return false;
 }
 
-bool gs_installed(const char *path, char *ret, size_t size)
+bool gs_beside_installed(const char *path, char *ret, size_t size)
 {
 	const size_t n = strlen(GPUSCHED_PREFIX);
 	char folder[PATH_MAX - 64];
 
-	if (!strncmp(path, GPUSCHED_PREFIX, n) && !gs_own_folder(folder, sizeof(folder))) {
+	if (!strncmp(path, GPUSCHED_PREFIX, n) && !gs_beside_folder(folder, sizeof(folder))) {
 		snprintf(ret, size, "%s/..%s", folder, path + n);
 		if (!access(ret, R_OK))
 			return true;

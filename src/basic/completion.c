@@ -28,7 +28,7 @@ void gs_completion_ask(struct gs_completion *c, uint64_t now_ns)
 		end(c, code);
 }
 
-void gs_completion_begin(struct gs_completion *c, struct gs_waits *w, uint64_t now_ns)
+void gs_completion_begin(struct gs_completion *c, struct gs_completions *w, uint64_t now_ns)
 {
 	c->code = -EINPROGRESS;
 	gs_completion_ask(c, now_ns);
@@ -65,7 +65,7 @@ static bool concerns(const struct gs_completion *c, unsigned int happened, uint6
 	       gs_completion_is_late(c, now_ns);
 }
 
-void gs_waits_run(struct gs_waits *w, uint64_t now_ns)
+void gs_completions_run(struct gs_completions *w, uint64_t now_ns)
 {
 	unsigned int happened = w->happened;
 	struct gs_completion *c, *next;
@@ -77,7 +77,7 @@ void gs_waits_run(struct gs_waits *w, uint64_t now_ns)
 	}
 }
 
-uint64_t gs_waits_next(const struct gs_waits *w)
+uint64_t gs_completions_next(const struct gs_completions *w)
 {
 	const struct gs_completion *c;
 	uint64_t next = UINT64_MAX;
@@ -95,7 +95,7 @@ uint64_t gs_waits_next(const struct gs_waits *w)
 	return next;
 }
 
-void gs_waits_cancel(struct gs_waits *w, int code, const char *text)
+void gs_completions_cancel(struct gs_completions *w, int code, const char *text)
 {
 	while (w->first)
 		gs_completion_cancel(w->first, code, text);

@@ -21,7 +21,7 @@
 struct gs_completion;
 
 /* Completions that are not over. */
-struct gs_waits {
+struct gs_completions {
 	struct gs_completion *first;
 	unsigned int happened; /* bits of events since the last run */
 };
@@ -56,12 +56,12 @@ struct gs_completion {
 	const char *shared;
 	struct gs_error err;
 
-	struct gs_waits *in; /* NULL: the completion is over, or has not begun */
+	struct gs_completions *in; /* NULL: the completion is over, or has not begun */
 	struct gs_completion *prev, *next;
 };
 
 /* Checks the completion once, and again in runs of @w. */
-void gs_completion_begin(struct gs_completion *c, struct gs_waits *w, uint64_t now_ns);
+void gs_completion_begin(struct gs_completion *c, struct gs_completions *w, uint64_t now_ns);
 /* Checks a completion that has begun, without waiting for an event. */
 void gs_completion_ask(struct gs_completion *c, uint64_t now_ns);
 static inline bool gs_completion_is_over(const struct gs_completion *c)
@@ -84,14 +84,14 @@ static inline void gs_completion_free_(struct gs_completion **c)
 #define CLEANUP_COMPLETION CLEANUP(gs_completion_free_)
 
 /* Notes that events @what (bits) have happened. */
-static inline void gs_waits_happened(struct gs_waits *w, unsigned int what)
+static inline void gs_completions_happened(struct gs_completions *w, unsigned int what)
 {
 	w->happened |= what;
 }
 /* Checks the completions that wait for an event that has happened, and those that are due. */
-void gs_waits_run(struct gs_waits *w, uint64_t now_ns);
+void gs_completions_run(struct gs_completions *w, uint64_t now_ns);
 /* When to run next if no event happens before; 0: at once, UINT64_MAX: no need. */
-uint64_t gs_waits_next(const struct gs_waits *w);
-void gs_waits_cancel(struct gs_waits *w, int code, const char *text);
+uint64_t gs_completions_next(const struct gs_completions *w);
+void gs_completions_cancel(struct gs_completions *w, int code, const char *text);
 
 #endif /* GPUSCHED_BASIC_COMPLETION_H */

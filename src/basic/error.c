@@ -18,7 +18,7 @@ int gs_fail(struct gs_error *err, int code, const char *format, ...)
 	return code;
 }
 
-enum gs_exit gs_exit_of(int code)
+enum gs_exit gs_error_exit(int code)
 {
 	switch (code) {
 	case 0:

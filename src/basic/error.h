@@ -32,6 +32,6 @@ enum gs_exit {
  * The exit code for an errno: -EINVAL, -ERANGE: USAGE; -ENOTSUP, -EPERM, -EACCES, -ENOSYS, -ENODEV,
  * -ECONNREFUSED: IMPOSSIBLE; others, such as -EREMOTEIO: FAILED.
  */
-enum gs_exit gs_exit_of(int code);
+enum gs_exit gs_error_exit(int code);
 
 #endif /* GPUSCHED_BASIC_ERROR_H */

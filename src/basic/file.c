@@ -63,8 +63,8 @@ int gs_read_file(const char *path, size_t max, unsigned char **ret, size_t *ret_
 	return read_file(path, 0, max, ret, ret_len, err);
 }
 
-int gs_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
-		struct gs_error *err)
+int gs_file_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
+		     struct gs_error *err)
 {
 	return read_file(path, O_NOFOLLOW, max, ret, ret_len, err);
 }
@@ -103,7 +103,7 @@ int gs_file_replace(const char *path, const void *data, size_t len, struct gs_er
 	return r ? gs_fail(err, r, "%s cannot be written: %s", path, strerror(-r)) : 0;
 }
 
-int gs_boot_id(char ret[GS_BOOT_ID_LEN])
+int gs_file_boot_id(char ret[GS_BOOT_ID_LEN])
 {
 	CLEANUP_FILE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 

@@ -18,8 +18,8 @@ int gs_read_file(const char *path, size_t max, unsigned char **ret, size_t *ret_
 		 struct gs_error *err);
 
 /* gs_read_file() for a file of ours. -EPERM: users other than root and us can write it. */
-int gs_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
-		struct gs_error *err);
+int gs_file_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
+		     struct gs_error *err);
 /*
  * Replaces @path in one step, with mode 0600. So a reader sees either the old file or the new one.
  */
@@ -27,6 +27,6 @@ int gs_file_replace(const char *path, const void *data, size_t len, struct gs_er
 
 /* The id of the machine's present boot. */
 #define GS_BOOT_ID_LEN 64
-int gs_boot_id(char ret[GS_BOOT_ID_LEN]);
+int gs_file_boot_id(char ret[GS_BOOT_ID_LEN]);
 
 #endif /* GPUSCHED_BASIC_FILE_H */

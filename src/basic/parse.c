@@ -110,7 +110,7 @@ int gs_parse_length(const char *text, uint64_t min_us, uint64_t max_us, uint64_t
 	return gs_parse_us(text, min_us, max_us, ret, err);
 }
 
-double gs_unit_of(const char *name)
+double gs_parse_unit(const char *name)
 {
 	static const struct {
 		const char *end;

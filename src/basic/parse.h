@@ -40,7 +40,7 @@ int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max
 int gs_parse_double_in(double unit_us, const char *text, double min, double max, double *ret,
 		       struct gs_error *err);
 /* The unit at the end of a name ("period_ms", "gap-us"), in us; 0: none. */
-double gs_unit_of(const char *name);
+double gs_parse_unit(const char *name);
 /*
  * Parses a size: "40G" "512M" "1.5T", in units of 1024; "GiB" and "GB" mean the same. At least 1.
  */

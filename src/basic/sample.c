@@ -15,15 +15,15 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void gs_sort(double *v, size_t n)
+void gs_sample_sort(double *v, size_t n)
 {
 	if (n)
 		qsort(v, n, sizeof(*v), by_size);
 }
 
-double gs_median(double *v, size_t n)
+double gs_sample_median(double *v, size_t n)
 {
-	gs_sort(v, n);
+	gs_sample_sort(v, n);
 	return !n ? NAN : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -72,7 +72,7 @@ static double over_blocks(const struct gs_sample *a, const struct gs_sample *b, 
 		if (isfinite(v))
 			room[known++] = v;
 	}
-	return gs_median(room, known);
+	return gs_sample_median(room, known);
 }
 
 static struct gs_figure figure_of(const struct gs_sample *a, const struct gs_sample *b, size_t n,
@@ -93,7 +93,7 @@ static struct gs_figure figure_of(const struct gs_sample *a, const struct gs_sam
 		if (isfinite(v))
 			drawn[known++] = v;
 	}
-	gs_sort(drawn, known);
+	gs_sample_sort(drawn, known);
 	if (known) {
 		f.low = drawn[gs_quantile_at(known, LOW)];
 		f.high = drawn[gs_quantile_at(known, HIGH)];
@@ -102,13 +102,13 @@ static struct gs_figure figure_of(const struct gs_sample *a, const struct gs_sam
 	return f;
 }
 
-struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q)
+struct gs_figure gs_sample_quantile(const struct gs_sample *blocks, size_t n, double q)
 {
 	return figure_of(blocks, NULL, n, q);
 }
 
-struct gs_figure gs_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b, size_t n,
-				   double q)
+struct gs_figure gs_sample_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b,
+					  size_t n, double q)
 {
 	return figure_of(a, b, n, q);
 }

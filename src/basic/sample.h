@@ -20,7 +20,7 @@ static inline size_t gs_quantile_at(size_t n, double q)
 	return i < n ? i : n - 1;
 }
 
-/* The measurements of one block, sorted by gs_sort(). */
+/* The measurements of one block, sorted by gs_sample_sort(). */
 struct gs_sample {
 	const double *v;
 	size_t n;
@@ -31,16 +31,16 @@ struct gs_figure {
 	double value, low, high; /* NAN: unknown */
 };
 
-void gs_sort(double *v, size_t n);
+void gs_sample_sort(double *v, size_t n);
 /* Sorts @v. For an even number of values, the mean of the two in the middle; NAN: no value. */
-double gs_median(double *v, size_t n);
+double gs_sample_median(double *v, size_t n);
 /* The median over blocks of each block's @q-quantile. Blocks without a measurement are left out. */
-struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q);
+struct gs_figure gs_sample_quantile(const struct gs_sample *blocks, size_t n, double q);
 /*
  * The median over blocks of a ratio: the @q-quantile in @a divided by that in @b. Block i of both
  * was measured in one pass. Blocks without one of the two are left out.
  */
-struct gs_figure gs_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b, size_t n,
-				   double q);
+struct gs_figure gs_sample_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b,
+					  size_t n, double q);
 
 #endif /* GPUSCHED_BASIC_SAMPLE_H */

@@ -18,6 +18,6 @@ void gs_error_say(const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	fputs(gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m " : "gpusched: ", stderr);
-	gs_wrap(stderr, gs_escape(shown, sizeof(shown), text), strlen("gpusched: "),
-		gs_term_width(stderr));
+	gs_term_wrap(stderr, gs_escape(shown, sizeof(shown), text), strlen("gpusched: "),
+		     gs_term_width(stderr));
 }

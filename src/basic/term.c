@@ -89,7 +89,7 @@ static size_t part_of_word(const char *word, size_t n, size_t room)
 	return part;
 }
 
-void gs_wrap(FILE *out, const char *text, size_t column, size_t width)
+void gs_term_wrap(FILE *out, const char *text, size_t column, size_t width)
 {
 	size_t at = column, room = width > column ? width - column : 0;
 

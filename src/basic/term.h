@@ -19,6 +19,6 @@ char *gs_term_shorten(const char *text, size_t most);
  * Prints @text and ends the line. Breaks it at blanks before column @width (0: never), and a longer
  * word after a slash. The cursor is at @column; further lines begin there too.
  */
-void gs_wrap(FILE *out, const char *text, size_t column, size_t width);
+void gs_term_wrap(FILE *out, const char *text, size_t column, size_t width);
 
 #endif /* GPUSCHED_BASIC_TERM_H */

@@ -77,7 +77,7 @@ struct bench_scheme {
 	bool everywhere; /* used also on loads that are not core */
 	bool alone;      /* the LC without the BE */
 	bool be_alone;   /* the BE without the LC */
-	bool slices;     /* static slices for the BE: bench_slice_us() */
+	bool slices;     /* static slices for the BE: bench_table_slice_us() */
 	bool bare;       /* without daemon and taps */
 	enum bench_mps mps;
 	/* % of the SMs that the BE may use in an MPS server; 0: no cap */
@@ -91,34 +91,34 @@ struct bench_scheme {
 #define BENCH_SCHEMES_MAX 24
 #define BENCH_GPUS 4 /* most GPUs side by side */
 extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
-size_t bench_nschemes(void);
+size_t bench_table_nschemes(void);
 /*
  * Adds a scheme with that policy's name. @given: an installed policy, or the path of the user's own
  * source or object.
  */
-int bench_add_policy(const char *given, struct gs_error *err);
+int bench_table_add_policy(const char *given, struct gs_error *err);
 
 /*
  * True if @name is this load's name, or the part of it before a dash. A load from a file has its
  * path for a name here.
  */
-bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
+bool bench_table_load_is(const struct bench_load *load, const char *name, size_t length);
 /* The commit that this program was built from. */
 extern const char *const bench_build;
 
 /* The load of that name; NULL: none. */
-const struct bench_load *bench_load(const char *name);
-const struct bench_scheme *bench_scheme(const char *name);
+const struct bench_load *bench_table_load(const char *name);
+const struct bench_scheme *bench_table_scheme(const char *name);
 /*
  * The slice for the scheme of static slices: the shortest one with which the BE still works.
  * Several BEs need a longer one.
  */
-unsigned int bench_slice_us(const struct bench_load *load);
+unsigned int bench_table_slice_us(const struct bench_load *load);
 /* The load that stands for all loads with the same LC, when the LC runs alone. */
-const struct bench_load *bench_alone_of(const struct bench_load *load);
+const struct bench_load *bench_table_alone(const struct bench_load *load);
 /* Returns true if this cell cannot be measured here, with the reason in @ret. */
-bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
-		  enum bench_mode mode, char *ret, size_t size);
+bool bench_table_absent(const struct bench_load *load, const struct bench_scheme *scheme,
+			enum bench_mode mode, char *ret, size_t size);
 
 /* The @i-th LC or BE program of the load. */
 static inline const struct bench_program *bench_program_of(const struct bench_load *l, bool is_lc,
@@ -127,11 +127,11 @@ static inline const struct bench_program *bench_program_of(const struct bench_lo
 	return (is_lc ? l->lc : l->be) + (l->each ? i : 0);
 }
 /* Kernels in one request; 1 for a program without requests. */
-unsigned int bench_kernels(const struct bench_program *p);
+unsigned int bench_table_kernels(const struct bench_program *p);
 /* True if $PATH has such a program. */
-bool bench_in_path(const char *program);
+bool bench_table_in_path(const char *program);
 /* Finds torch_load.py, beside this program or installed. */
-void bench_torch_script(char *ret, size_t size);
+void bench_program_torch_script(char *ret, size_t size);
 
 /* ---- measuring -------------------------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ struct bench_run {
 };
 
 /* The warm-up of a cell: longer if a policy has to find out what each program does. */
-double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
+double bench_table_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
 
 /* The result of a cell, as in a line of the raw data. */
 struct bench_cell {
@@ -183,7 +183,7 @@ struct bench_cell {
 	bool proved;                     /* the settings were really those of the scheme */
 	char failed[200];                /* why the cell was not measured; "": it was */
 };
-void bench_cell_free(struct bench_cell *cell);
+void bench_result_free_cell(struct bench_cell *cell);
 
 /* The name of the model's GPU. 0, or -errno: the run's parameters are wrong. */
 int bench_model_name(const struct bench_run *run, char *ret, size_t size, struct gs_error *err);
@@ -199,7 +199,7 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err);
  * True if cells of both schemes can use the same programs, since the schemes differ only in the
  * policy.
  */
-bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
+bool bench_path_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
 /*
  * Measures @n cells of one load, one after the other with the same programs, in @ngpus blocks. Each
  * block runs on its own GPU, all at the same time. @cells has the @n cells of the first block, then

@@ -20,7 +20,7 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/grow.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define MAX_BYTES (16u << 20)
 

@@ -57,7 +57,7 @@ static int name_load(struct given_load *g, const char *path, struct gs_error *er
 		if (strchr("'\"\\", *c) || (unsigned char)*c < ' ')
 			return gs_fail(err, -EINVAL, "--load takes no file name with quotes");
 	snprintf(g->name, sizeof(g->name), "%s", base);
-	if (bench_load(g->name))
+	if (bench_table_load(g->name))
 		return gs_fail(err, -EINVAL, "two loads are called %.100s", g->name);
 	g->given.path = strdup(path);
 	g->given.file = realpath(path, NULL);
@@ -86,12 +86,12 @@ static int make_service(struct given_load *g, struct bench_load *l, struct gs_er
 
 	if (r)
 		return r;
-	*lc = *bench_load(t->tokens ? "llm-30" : "a-1be")->lc;
+	*lc = *bench_table_load(t->tokens ? "llm-30" : "a-1be")->lc;
 	lc->tokens = t->tokens;
 	lc->period_us = 0;
 	lc->arrivals = g->clients.arrivals[0];
 	know_file(g, t->sha256);
-	l->be = bench_load("a-1be")->be;
+	l->be = bench_table_load("a-1be")->be;
 	l->nlc = l->nbe = 1;
 	snprintf(g->text, sizeof(g->text), "%zu arrivals of a file, %s, beside 1 BE", t->n,
 		 t->tokens ? "each token a CUDA graph of 1.2 ms" : "kernels of 100 us");

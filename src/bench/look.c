@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/rates.h"
 #include "local/ask.h"
 

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define MOST_BLOCKS 10 /* no more, even if a comparison is undecided by then */
 
@@ -55,14 +55,14 @@ static int read_raw(struct bench_measure *b, const char *path, struct gs_error *
 		if (!b->run.machine[0])
 			know_origin(b, o);
 		/* skip a line that was cut off, as the last one may be, or is of another machine */
-		if (!o || bench_cell_parse(&b->run, o, &cell) < 0)
+		if (!o || bench_result_cell_parse(&b->run, o, &cell) < 0)
 			continue;
 		r = bench_result_add(&b->result, &cell);
 	}
 	return r ? gs_fail(err, r, "out of memory") : 0;
 }
 
-int bench_open_raw(struct bench_measure *b, struct gs_error *err)
+int bench_measure_open_raw(struct bench_measure *b, struct gs_error *err)
 {
 	char path[4096];
 
@@ -90,15 +90,15 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 	int r;
 
 	b->partly |= cell->failed[0];
-	cell->where = bench_where(&b->run);
+	cell->where = bench_result_where(&b->run);
 	if (b->raw) { /* comes before sorting: raw latencies are in the order of measurement */
-		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
+		CLEANUP_JSON json_t *line = bench_result_cell_json(&b->run, cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
 			return gs_fail(err, -EIO, "the raw data cannot be written");
 	}
-	gs_sort(cell->latency_us, cell->n);
-	gs_sort(cell->token_us, cell->ntokens);
+	gs_sample_sort(cell->latency_us, cell->n);
+	gs_sample_sort(cell->token_us, cell->ntokens);
 	if (b->tell)
 		b->tell(cell);
 	r = bench_result_add(&b->result, cell);
@@ -125,7 +125,7 @@ static int measure_cells(struct bench_measure *b, const struct bench_pick *const
 	int r;
 
 	for (size_t i = 0; i < ngpus * n; i++) {
-		cells[i].load = p->scheme->alone ? bench_alone_of(p->load) : p->load;
+		cells[i].load = p->scheme->alone ? bench_table_alone(p->load) : p->load;
 		cells[i].scheme = picks[i % n]->scheme;
 		cells[i].block = block + (unsigned int)(i / n);
 	}
@@ -137,7 +137,7 @@ static int measure_cells(struct bench_measure *b, const struct bench_pick *const
 	for (size_t i = 0; !r && i < ngpus * n; i++)
 		r = take_cell(b, &cells[i], err);
 	for (size_t i = 0; i < ngpus * n; i++)
-		bench_cell_free(&cells[i]);
+		bench_result_free_cell(&cells[i]);
 	return r;
 }
 
@@ -167,7 +167,7 @@ static size_t at_once(const struct bench_measure *b, const struct bench_pick **p
 	for (size_t i = 1; i < n && b->run.mode != BENCH_SIM; i++) {
 		const struct bench_pick *p = picks[i];
 
-		if (!bench_same_programs(picks[0]->scheme, p->scheme))
+		if (!bench_path_same_programs(picks[0]->scheme, p->scheme))
 			continue;
 		memmove(&picks[k + 1], &picks[k], (i - k) * sizeof(*picks));
 		picks[k++] = p;
@@ -217,7 +217,7 @@ static int measure_block(struct bench_measure *b, unsigned int block, struct gs_
 
 static bool leaves_open(const struct bench_measure *b, const struct bench_pick *p)
 {
-	CLEANUP_JSON json_t *row = p->blocks ? bench_row(&b->run, &b->result, p) : NULL;
+	CLEANUP_JSON json_t *row = p->blocks ? bench_result_row(&b->run, &b->result, p) : NULL;
 
 	return gs_json_at(row, "open");
 }
@@ -228,7 +228,7 @@ static bool leaves_open(const struct bench_measure *b, const struct bench_pick *
  */
 static bool in_each_block(const struct bench_pick *p)
 {
-	return p->blocks && (p->scheme->alone || p->scheme == bench_scheme("default"));
+	return p->blocks && (p->scheme->alone || p->scheme == bench_table_scheme("default"));
 }
 
 /*

@@ -25,7 +25,7 @@ struct bench_measure {
 
 void bench_measure_free(struct bench_measure *b);
 /* Opens DIR/raw.jsonl. To resume, takes its content into the result. */
-int bench_open_raw(struct bench_measure *b, struct gs_error *err);
+int bench_measure_open_raw(struct bench_measure *b, struct gs_error *err);
 /* -EINTR: somebody stopped it; the result has what was measured until then. */
 int bench_measure(struct bench_measure *b, struct gs_error *err);
 

@@ -96,7 +96,7 @@ static void put_programs(int fd, const struct bench_load *l, bool is_lc,
 		name_group(l, is_lc, i, name, sizeof(name));
 		put_program(fd, name, bench_program_of(l, is_lc, i), l->each ? 1 : n, s);
 		if (s->slices && !is_lc)
-			dprintf(fd, "timeslice_us = %u\n", bench_slice_us(l));
+			dprintf(fd, "timeslice_us = %u\n", bench_table_slice_us(l));
 	}
 }
 
@@ -104,7 +104,7 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 			 struct sim_scenario **ret, struct gs_error *err)
 {
 	CLEANUP_FD int fd = memfd_create("bench", MFD_CLOEXEC);
-	double warmup_s = bench_warmup_s(run, cell->scheme);
+	double warmup_s = bench_table_warmup_s(run, cell->scheme);
 	const struct bench_load *l = cell->load;
 	char path[64];
 
@@ -246,7 +246,7 @@ static void take_rate(const struct sim_result *res, struct bench_cell *cell)
 		strcat(name, ".rate");
 		if (sim_result_metric(res, name, &rate))
 			continue;
-		rate *= bench_kernels(bench_program_of(l, false, i));
+		rate *= bench_table_kernels(bench_program_of(l, false, i));
 		cell->be_rate = isfinite(cell->be_rate) ? cell->be_rate + rate : rate;
 	}
 }

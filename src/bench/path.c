@@ -22,7 +22,7 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "bench/path.h"
 #include "gpusched/gpusched.h"
 #include "local/ask.h"
@@ -142,7 +142,7 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 	if (!r)
 		r = bench_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
 	while (!r && !daemon_ready(ret->pid)) {
-		if (bench_child_wait(ret, 50) != -ETIMEDOUT)
+		if (bench_spawned_wait(ret, 50) != -ETIMEDOUT)
 			r = failed(p, "gpuschedd", -EBUSY, err);
 		else if (gs_now_ns() > end)
 			r = failed(p, "gpuschedd does not answer", -ETIMEDOUT, err);
@@ -171,7 +171,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 		r = ask(GS_LOCAL_READ_ONLY, "stats", NULL, &stats, err);
 		if (r)
 			return r;
-		if (bench_policy_runs(cell->scheme, stats))
+		if (bench_program_policy_runs(cell->scheme, stats))
 			return 0;
 		if (gs_now_ns() > end)
 			return failed(p, "the policy does not start", -ETIMEDOUT, err);
@@ -187,8 +187,9 @@ static int forget_all(const struct bench_path *p, struct gs_error *err)
 	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 	int r = bench_spawn_to(argv, p->log_fd, p->log_fd, &c, err);
 
-	return r || !bench_child_wait(&c, DAEMON_MS) ? r
-						     : failed(p, "gpusched observe off", -EIO, err);
+	return r || !bench_spawned_wait(&c, DAEMON_MS)
+		       ? r
+		       : failed(p, "gpusched observe off", -EIO, err);
 }
 
 int bench_path_forget(const struct bench_run *run, struct gs_error *err)
@@ -214,7 +215,7 @@ static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *s
 	snprintf(text, sizeof(text), MPS_ENV "%s", p->dir, gpu, p->dir, gpu, script);
 	r = out < 0 ? -errno : bench_spawn_to(argv, out, p->log_fd, &c, NULL);
 	if (!r)
-		r = bench_child_wait(&c, MPS_MS);
+		r = bench_spawned_wait(&c, MPS_MS);
 	n = pread(out, ret, size - 1, 0);
 	ret[n > 0 ? n : 0] = '\0';
 	return r;
@@ -237,7 +238,7 @@ static int start_mps(const struct bench_path *p, unsigned int gpu, struct bench_
 	r = bench_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
 	snprintf(dir, sizeof(dir), "%s/mps%u/control", p->dir, gpu);
 	while (!r && access(dir, F_OK)) {
-		if (bench_child_wait(ret, 50) != -ETIMEDOUT)
+		if (bench_spawned_wait(ret, 50) != -ETIMEDOUT)
 			r = failed(p, "nvidia-cuda-mps-control", -EIO, err);
 		else if (gs_now_ns() > end)
 			r = failed(p, "nvidia-cuda-mps-control does not come up", -ETIMEDOUT, err);
@@ -252,8 +253,8 @@ static void stop_mps(const struct bench_path *p, unsigned int gpu, struct bench_
 	if (c->pid <= 0)
 		return;
 	mps_shell(p, gpu, "echo quit | timeout 10 nvidia-cuda-mps-control", text, sizeof(text));
-	bench_child_wait(c, MPS_MS);
-	bench_child_free_(c);
+	bench_spawned_wait(c, MPS_MS);
+	bench_spawned_free_(c);
 }
 
 /* Ends the pool of a scheme's programs, which would disturb the next cell. */
@@ -267,10 +268,10 @@ static void end_pool(const char *how, unsigned int gpu)
 
 	if (!how)
 		return;
-	bench_pool_name(gpu, name, sizeof(name));
+	bench_program_pool_name(gpu, name, sizeof(name));
 	r = gs_mps_place(name, share, &place, &err);
 	if (!r)
-		r = gs_mps_end(&place, MPS_MS);
+		r = gs_mps_join_end(&place, MPS_MS);
 	if (r)
 		gs_log(LOG_WARNING, "bench: the %s's MPS server is still there: %s", how + 2,
 		       err.text[0] ? err.text : strerror(-r));
@@ -334,7 +335,7 @@ static void run_end(struct cell_run *c)
 		end_pool(c->how->run_be, s->gpu);
 		stop_mps(c->p, s->gpu, &s->mps);
 	}
-	bench_child_free_(&c->daemon);
+	bench_spawned_free_(&c->daemon);
 }
 
 static int start_side(struct cell_run *c, struct side *s, struct gs_error *err)
@@ -386,7 +387,7 @@ static int set_slices(const struct side *s, struct gs_error *err)
 		snprintf(target, sizeof(target), "pid:%d", s->all[i].child.pid);
 		r = ask(0, "set",
 			json_pack("{s:s, s:i}", "target", target, "timeslice_us",
-				  (int)bench_slice_us(s->cells[0].load)),
+				  (int)bench_table_slice_us(s->cells[0].load)),
 			&answer, err);
 		if (r)
 			return r;
@@ -434,7 +435,7 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 		cell->in_force = json_pack("{s:n, s:b}", "policy", "daemon", 0);
 		cell->proved = true;
 	} else {
-		bench_in_force(cell, s->all, s->n, after, gpu);
+		bench_program_in_force(cell, s->all, s->n, after, gpu);
 	}
 	if (c->how->mps != BENCH_NO_MPS) {
 		json_object_set_new(cell->in_force, "mps_clients", json_integer(s->mps_clients));
@@ -451,7 +452,7 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 	for (struct side *s = c->sides; !r && s < end && c->how->slices; s++)
 		r = set_slices(s, err);
 	if (!r)
-		r = wait_for(c->run, bench_warmup_s(c->run, c->sides[0].cells[k].scheme) *
+		r = wait_for(c->run, bench_table_warmup_s(c->run, c->sides[0].cells[k].scheme) *
 					     c->run->dilate * 1e9);
 	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
 		s->mps_clients = mps_clients(c->p, s->gpu, s->all, s->n);
@@ -462,7 +463,7 @@ static bool one_ended(struct cell_run *c)
 {
 	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
 		for (size_t i = 0; i < s->n; i++)
-			if (bench_child_wait(&s->all[i].child, 0) != -ETIMEDOUT)
+			if (bench_spawned_wait(&s->all[i].child, 0) != -ETIMEDOUT)
 				return true;
 	return false;
 }
@@ -526,7 +527,7 @@ static int measure_all(struct cell_run *c)
 		r = measure(c, k, &why);
 	for (struct side *s = c->sides; s < c->sides + c->nsides; s++) {
 		for (size_t i = 0; i < s->n; i++)
-			bench_child_stop(&s->all[i].child);
+			bench_spawned_stop(&s->all[i].child);
 		for (size_t k = 0; !q && k < c->measured; k++)
 			q = take_figures(c, s, k);
 		for (size_t k = c->measured; k < c->ncells; k++)
@@ -536,7 +537,7 @@ static int measure_all(struct cell_run *c)
 	return q;
 }
 
-bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b)
+bool bench_path_same_programs(const struct bench_scheme *a, const struct bench_scheme *b)
 {
 	const struct bench_scheme *both[] = { a, b };
 
@@ -591,7 +592,7 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 
 	if (r)
 		return r;
-	if (bench_child_line(&c, READY_MS, line, sizeof(line)))
+	if (bench_spawned_line(&c, READY_MS, line, sizeof(line)))
 		return failed(p, "gsload cal", -EIO, err);
 	o = json_loads(line, 0, NULL);
 	p->iterations = gs_json_number(o, "iterations_per_us");
@@ -701,7 +702,7 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err)
 	gs_beside("gsload", p->gsload, sizeof(p->gsload));
 	gs_beside("gpusched", p->gpusched, sizeof(p->gpusched));
 	gs_beside("gpuschedd", p->gpuschedd, sizeof(p->gpuschedd));
-	bench_torch_script(p->torch, sizeof(p->torch));
+	bench_program_torch_script(p->torch, sizeof(p->torch));
 	snprintf(p->dir, sizeof(p->dir), "%s/gpusched-bench.XXXXXX",
 		 gs_env()->sim ? gs_env()->run_dir : "/tmp");
 	if (!mkdtemp(p->dir)) {
@@ -729,7 +730,7 @@ void bench_path_end(struct bench_run *run)
 		CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 
 		if (!bench_spawn_to(argv, p->log_fd, p->log_fd, &c, NULL))
-			bench_child_wait(&c, 5000);
+			bench_spawned_wait(&c, 5000);
 	}
 	if (p->log_fd >= 0)
 		close(p->log_fd);

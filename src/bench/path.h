@@ -50,7 +50,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
  * The name of the pool for programs on GPU @gpu: each GPU has its pool, since a pool has one set of
  * GPUs. "": the default name.
  */
-void bench_pool_name(unsigned int gpu, char *ret, size_t size);
+void bench_program_pool_name(unsigned int gpu, char *ret, size_t size);
 /* Waits until the program's load begins. -ENODATA: the program has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
 /* Makes a gsload repeat its sequence of arrivals from the beginning. */
@@ -63,9 +63,9 @@ double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to
 void bench_program_free(struct program *p);
 
 /* True if the scheme's policy runs, or if the scheme has none and none runs. */
-bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
+bool bench_program_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
 /* Notes in @cell which settings were in force, and whether they are those of the scheme. */
-void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct bench_look *after, const json_t *gpu);
+void bench_program_in_force(struct bench_cell *cell, const struct program *all, size_t n,
+			    const struct bench_look *after, const json_t *gpu);
 
 #endif /* GPUSCHED_BENCH_PATH_H */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "bench/result.h"
 #include "bench/spawn.h"
 
@@ -32,7 +32,7 @@ static size_t put_curve(FILE *f, const struct bench_result *r, const struct benc
 		memcpy(all + n, c->latency_us, c->n * sizeof(*all));
 		n += c->n;
 	}
-	gs_sort(all, n);
+	gs_sample_sort(all, n);
 	if (n)
 		fprintf(f, "$c_%zu << E\n", (size_t)(p->scheme - bench_schemes));
 	for (size_t i = 0; n && i <= POINTS; i++) {
@@ -57,7 +57,7 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 		curves += drawn[i];
 	}
 	/* many loads have the same LC alone: only one of them shows it as a picture of its own */
-	if (!curves || (curves == 1 && p->load != bench_alone_of(p->load)))
+	if (!curves || (curves == 1 && p->load != bench_table_alone(p->load)))
 		return;
 	fprintf(f,
 		"set output 'latency-%s.svg'\nset title '%s'\nset xlabel 'latency, us'\n"
@@ -81,7 +81,7 @@ static size_t put_points(FILE *f, const struct bench_run *run, const struct benc
 	size_t points = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		CLEANUP_JSON json_t *row = bench_row(run, r, &p[i]);
+		CLEANUP_JSON json_t *row = bench_result_row(run, r, &p[i]);
 		const json_t *p99 = gs_json_at(row, "lc_p99_of_default");
 		const json_t *share = gs_json_at(row, "be_share_of_default");
 
@@ -104,7 +104,7 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 	const char *comma = "";
 	size_t points = 0;
 
-	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++) {
+	for (size_t i = 0; i < bench_table_nschemes() && i < GS_COUNT(drawn); i++) {
 		drawn[i] = put_points(f, run, r, p, n, &bench_schemes[i]);
 		points += drawn[i];
 	}
@@ -115,7 +115,7 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 	      "set logscale y\nset autoscale\nset offsets graph 0.02, graph 0.12, 0, 0\n"
 	      "set key outside right top\nplot ",
 	      f);
-	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++) {
+	for (size_t i = 0; i < bench_table_nschemes() && i < GS_COUNT(drawn); i++) {
 		if (!drawn[i])
 			continue;
 		fprintf(f,
@@ -153,13 +153,13 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	put_share(f, run, r, picks, n);
 	if (fclose(TAKE_PTR(f)))
 		return gs_fail(err, -EIO, "%s cannot be written", name);
-	if (!bench_in_path("gnuplot"))
+	if (!bench_table_in_path("gnuplot"))
 		return gs_fail(err, -ENOENT,
 			       "no pictures: gnuplot is not installed ('gnuplot plot.gp' in %s "
 			       "makes them)",
 			       dir);
 	r2 = bench_spawn_to(argv, STDERR_FILENO, -1, &c, err);
-	if (!r2 && bench_child_wait(&c, 60000))
+	if (!r2 && bench_spawned_wait(&c, 60000))
 		return gs_fail(err, -EIO, "no pictures: 'gnuplot plot.gp' in %s failed", dir);
 	return r2;
 }

@@ -12,7 +12,7 @@
 
 #include "basic/beside.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "bench/path.h"
 
 #define MAX_ARGS 48
@@ -44,7 +44,7 @@ static void add_number(struct args *a, const char *name, double value)
 	add(a, a->text[a->ntexts++]);
 }
 
-void bench_pool_name(unsigned int gpu, char *ret, size_t size)
+void bench_program_pool_name(unsigned int gpu, char *ret, size_t size)
 {
 	ret[0] = '\0';
 	if (gpu)
@@ -56,7 +56,7 @@ static void add_pool(struct args *a, const char *how, unsigned int gpu)
 {
 	char name[32];
 
-	bench_pool_name(gpu, name, sizeof(name));
+	bench_program_pool_name(gpu, name, sizeof(name));
 	snprintf(a->pool, sizeof(a->pool), "%s%s%s", how, name[0] ? "=" : "", name);
 	add(a, a->pool);
 }
@@ -189,7 +189,7 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 			munmap(text, n);
 		if (found)
 			return 0;
-		if (bench_child_wait(&p->child, 20) != -ETIMEDOUT)
+		if (bench_spawned_wait(&p->child, 20) != -ETIMEDOUT)
 			return -ENODATA;
 		if (gs_now_ns() > end)
 			return -ETIMEDOUT;
@@ -307,7 +307,7 @@ int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t 
 	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns, .cell = cell };
 	int r = each_line(p, add_latency, &w);
 
-	gs_sort(w.late_us, w.nlate);
+	gs_sample_sort(w.late_us, w.nlate);
 	if (w.nlate)
 		cell->late_p99_us = fmax(w.late_us[gs_quantile_at(w.nlate, 0.99)],
 					 isfinite(cell->late_p99_us) ? cell->late_p99_us : 0);
@@ -318,7 +318,7 @@ int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t 
 double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns)
 {
 	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns };
-	unsigned int kernels = bench_kernels(p->what);
+	unsigned int kernels = bench_table_kernels(p->what);
 
 	each_line(p, add_work, &w);
 	return to_ns > from_ns ? w.n * kernels * 1e9 / (w.to_ns - w.from_ns) : 0;
@@ -326,20 +326,20 @@ double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to
 
 void bench_program_free(struct program *p)
 {
-	bench_child_free_(&p->child);
+	bench_spawned_free_(&p->child);
 	if (p->out >= 0)
 		close(p->out);
 	p->out = -1;
 }
 
-void bench_torch_script(char *ret, size_t size)
+void bench_program_torch_script(char *ret, size_t size)
 {
 	char folder[PATH_MAX - 32];
 
-	gs_own_folder(folder, sizeof(folder));
+	gs_beside_folder(folder, sizeof(folder));
 	snprintf(ret, size, "%s/../bench/torch_load.py", folder);
 	if (access(ret, R_OK))
-		gs_installed(GPUSCHED_DATADIR "/bench/torch_load.py", ret, size);
+		gs_beside_installed(GPUSCHED_DATADIR "/bench/torch_load.py", ret, size);
 }
 
 /* ---- what was in force ----------------------------------------------------------------------- */
@@ -359,7 +359,7 @@ static bool is_text(const json_t *o, const char *key, const char *text)
 	return text ? s && !strcmp(s, text) : !s;
 }
 
-bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats)
+bool bench_program_policy_runs(const struct bench_scheme *scheme, const json_t *stats)
 {
 	return is_text(stats, "policy", scheme->runs ? scheme->runs : scheme->policy);
 }
@@ -372,7 +372,7 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	if (s->told && !is_text(tsg, "class", p->is_lc ? "lc" : "be"))
 		return false;
 	if (s->slices && !p->is_lc)
-		return gs_json_number(tsg, "is.timeslice_us") == bench_slice_us(cell->load);
+		return gs_json_number(tsg, "is.timeslice_us") == bench_table_slice_us(cell->load);
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
@@ -383,11 +383,11 @@ static bool is_server(const struct bench_cell *cell, const json_t *tsg, const js
 	       gs_json_number(tsg, "gpu") == gs_json_number(gpu, "gpu");
 }
 
-void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct bench_look *after, const json_t *gpu)
+void bench_program_in_force(struct bench_cell *cell, const struct program *all, size_t n,
+			    const struct bench_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
-	bool as_is = bench_policy_runs(cell->scheme, after->stats), mps = false;
+	bool as_is = bench_program_policy_runs(cell->scheme, after->stats), mps = false;
 	double server = 0;
 	size_t i;
 

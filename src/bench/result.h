@@ -19,13 +19,14 @@ const struct bench_cell *bench_result_find(const struct bench_result *r,
 					   const struct bench_scheme *scheme, unsigned int block);
 
 /* Driver, build and GPUs of the host: the same for every cell of this run. */
-json_t *bench_where(const struct bench_run *run);
+json_t *bench_result_where(const struct bench_run *run);
 /*
  * Converts a cell to a line of the raw data, and back. -ENOENT: the line belongs to another
  * machine, mode, load or scheme.
  */
-json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell);
-int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret);
+json_t *bench_result_cell_json(const struct bench_run *run, const struct bench_cell *cell);
+int bench_result_cell_parse(const struct bench_run *run, const json_t *line,
+			    struct bench_cell *ret);
 
 /* A 99th percentile needs at least these numbers of requests, in each block and in all. */
 #define BENCH_P99_EACH 100
@@ -42,7 +43,7 @@ struct bench_pick {
 int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	       const struct bench_pick *picks, size_t n, const char *dir, struct gs_error *err);
 /* The figures of a row over all blocks. */
-json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
-		  const struct bench_pick *pick);
+json_t *bench_result_row(const struct bench_run *run, const struct bench_result *r,
+			 const struct bench_pick *pick);
 
 #endif /* GPUSCHED_BENCH_RESULT_H */

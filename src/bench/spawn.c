@@ -71,7 +71,7 @@ static bool take_line(struct bench_child *c, bool at_end, char *ret, size_t size
 	return true;
 }
 
-int bench_child_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size)
+int bench_spawned_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size)
 {
 	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
 
@@ -93,7 +93,7 @@ int bench_child_line(struct bench_child *c, unsigned int timeout_ms, char *ret, 
 	}
 }
 
-int bench_child_wait(struct bench_child *c, unsigned int timeout_ms)
+int bench_spawned_wait(struct bench_child *c, unsigned int timeout_ms)
 {
 	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
 	int status;
@@ -114,20 +114,20 @@ int bench_child_wait(struct bench_child *c, unsigned int timeout_ms)
 	return -ECHILD;
 }
 
-void bench_child_stop(struct bench_child *c)
+void bench_spawned_stop(struct bench_child *c)
 {
 	if (c->pid <= 0)
 		return;
 	kill(c->pid, SIGTERM);
-	if (bench_child_wait(c, STOP_MS) != -ETIMEDOUT)
+	if (bench_spawned_wait(c, STOP_MS) != -ETIMEDOUT)
 		return;
 	kill(c->pid, SIGKILL);
-	bench_child_wait(c, STOP_MS);
+	bench_spawned_wait(c, STOP_MS);
 }
 
-void bench_child_free_(struct bench_child *c)
+void bench_spawned_free_(struct bench_child *c)
 {
-	bench_child_stop(c);
+	bench_spawned_stop(c);
 	if (c->out >= 0)
 		close(c->out);
 	c->out = -1;

@@ -27,12 +27,12 @@ int bench_spawn(const char *const *argv, int log_fd, struct bench_child *ret, st
 int bench_spawn_to(const char *const *argv, int out_fd, int log_fd, struct bench_child *ret,
 		   struct gs_error *err);
 /* The next line of the child's output without the newline. -ETIMEDOUT, -ENODATA at the end. */
-int bench_child_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size);
+int bench_spawned_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size);
 /* Waits for the child's end: exit status or 128 + signal; -ETIMEDOUT. */
-int bench_child_wait(struct bench_child *c, unsigned int timeout_ms);
-/* Sends SIGTERM, and SIGKILL after 10 s. Further output can be read by bench_child_line(). */
-void bench_child_stop(struct bench_child *c);
-void bench_child_free_(struct bench_child *c);
-#define CLEANUP_CHILD __attribute__((cleanup(bench_child_free_)))
+int bench_spawned_wait(struct bench_child *c, unsigned int timeout_ms);
+/* Sends SIGTERM, and SIGKILL after 10 s. Further output can be read by bench_spawned_line(). */
+void bench_spawned_stop(struct bench_child *c);
+void bench_spawned_free_(struct bench_child *c);
+#define CLEANUP_CHILD __attribute__((cleanup(bench_spawned_free_)))
 
 #endif /* GPUSCHED_BENCH_SPAWN_H */

@@ -296,7 +296,7 @@ struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX] = {
 	  .run_lc = "--share", .run_be = "--share" },
 };
 
-size_t bench_nschemes(void)
+size_t bench_table_nschemes(void)
 {
 	size_t n = 0;
 
@@ -306,14 +306,14 @@ size_t bench_nschemes(void)
 }
 
 /* The texts that are kept here are never freed. */
-int bench_add_policy(const char *given, struct gs_error *err)
+int bench_table_add_policy(const char *given, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	CLEANUP_FREE char *name = strdup(given), *runs = NULL, *path = NULL;
-	size_t n = bench_nschemes();
+	size_t n = bench_table_nschemes();
 	int r;
 
-	if (bench_scheme(given))
+	if (bench_table_scheme(given))
 		return gs_fail(err, -EINVAL, "%s is a scheme already: --scheme %s", given, given);
 	if (n == BENCH_SCHEMES_MAX)
 		return gs_fail(err, -E2BIG, "too many policies");
@@ -338,13 +338,13 @@ int bench_add_policy(const char *given, struct gs_error *err)
 /* auto classifies a program after some three seconds, both on a GPU and on the model. */
 #define UNTOLD_WARMUP_S 5
 
-double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme)
+double bench_table_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme)
 {
 	return scheme->policy && !scheme->told ? fmax(run->warmup_s, UNTOLD_WARMUP_S)
 					       : run->warmup_s;
 }
 
-bool bench_load_is(const struct bench_load *load, const char *name, size_t length)
+bool bench_table_load_is(const struct bench_load *load, const char *name, size_t length)
 {
 	if (load->given)
 		return strlen(load->given->path) == length &&
@@ -353,7 +353,7 @@ bool bench_load_is(const struct bench_load *load, const char *name, size_t lengt
 	       (load->name[length] == '\0' || load->name[length] == '-');
 }
 
-const struct bench_load *bench_load(const char *name)
+const struct bench_load *bench_table_load(const char *name)
 {
 	for (size_t i = 0; i < bench_nloads(); i++)
 		if (!strcmp(bench_loads[i].name, name))
@@ -361,20 +361,20 @@ const struct bench_load *bench_load(const char *name)
 	return NULL;
 }
 
-const struct bench_scheme *bench_scheme(const char *name)
+const struct bench_scheme *bench_table_scheme(const char *name)
 {
-	for (size_t i = 0; i < bench_nschemes(); i++)
+	for (size_t i = 0; i < bench_table_nschemes(); i++)
 		if (!strcmp(bench_schemes[i].name, name))
 			return &bench_schemes[i];
 	return NULL;
 }
 
-unsigned int bench_slice_us(const struct bench_load *load)
+unsigned int bench_table_slice_us(const struct bench_load *load)
 {
 	return load->nbe > 1 ? 200 : 1;
 }
 
-const struct bench_load *bench_alone_of(const struct bench_load *load)
+const struct bench_load *bench_table_alone(const struct bench_load *load)
 {
 	for (size_t i = 0; i < bench_nloads(); i++)
 		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
@@ -382,14 +382,14 @@ const struct bench_load *bench_alone_of(const struct bench_load *load)
 	return load;
 }
 
-unsigned int bench_kernels(const struct bench_program *p)
+unsigned int bench_table_kernels(const struct bench_program *p)
 {
 	return p->work == BENCH_REQUESTS ? p->kernels * (p->tokens ? p->tokens : 1) : 1;
 }
 
 /* ---- what is not here ------------------------------------------------------------------------ */
 
-bool bench_in_path(const char *program)
+bool bench_table_in_path(const char *program)
 {
 	const char *path = getenv("PATH");
 	CLEANUP_FREE char *copy = strdup(path ? path : "");
@@ -414,7 +414,7 @@ static bool has_torch(void)
 	if (known < 0) {
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		known = !bench_spawn_to(argv, null, null, &c, NULL) &&
-			bench_child_wait(&c, 60000) == 0;
+			bench_spawned_wait(&c, 60000) == 0;
 	}
 	return known;
 }
@@ -436,12 +436,13 @@ static const char *mps_absent(const struct bench_scheme *s, enum bench_mode mode
 {
 	if ((s->mps == BENCH_NO_MPS && !s->run_be) || mode == BENCH_SIM)
 		return NULL;
-	return bench_in_path("nvidia-cuda-mps-control") ? NULL
-							: "there is no nvidia-cuda-mps-control";
+	return bench_table_in_path("nvidia-cuda-mps-control")
+		       ? NULL
+		       : "there is no nvidia-cuda-mps-control";
 }
 
-bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
-		  enum bench_mode mode, char *ret, size_t size)
+bool bench_table_absent(const struct bench_load *load, const struct bench_scheme *scheme,
+			enum bench_mode mode, char *ret, size_t size)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	const char *why = program_absent(load->lc, mode);

@@ -219,7 +219,7 @@ static int parse_who(enum gs_naming naming, char *text, struct gs_who *ret, stru
 	} else if (strcmp(text, "user") == 0) {
 		return gs_user_id(naming, value, &ret->uid, err);
 	} else if (strcmp(text, "group") == 0) {
-		return gs_group_id(naming, value, &ret->gid, err);
+		return gs_user_group_id(naming, value, &ret->gid, err);
 	} else {
 		return gs_fail(err, -EINVAL, "'%s=' is none of uid=, user=, gid=, group=", text);
 	}
@@ -314,7 +314,8 @@ static int renumber(const struct gs_classes *c, struct gs_table *o)
 		struct gpusched_class old = { .name = "" };
 
 		to[id] = id;
-		if (id < GPUSCHED_CLASS_FIRST_USER || gs_class_get(o, id, &old) || !old.name[0])
+		if (id < GPUSCHED_CLASS_FIRST_USER || gs_procs_class_get(o, id, &old) ||
+		    !old.name[0])
 			continue;
 		old.name[sizeof(old.name) - 1] = '\0';
 		if (gs_class_id(c, old.name, &to[id]) < 0)
@@ -331,7 +332,7 @@ int gs_classes_publish(struct gs_classes *c, struct gs_table *o)
 	if (r < 0)
 		return r;
 	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++) {
-		r = gs_class_set(o, id, &c->cls[id]);
+		r = gs_procs_class_set(o, id, &c->cls[id]);
 		if (r < 0)
 			return r;
 	}

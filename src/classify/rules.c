@@ -164,8 +164,7 @@ static struct gs_cgroup_class *find_cgroup(struct gs_classes *c, const char *pat
 	return NULL;
 }
 
-int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class_id,
-			  uint32_t weight)
+int gs_rules_set_cgroup(struct gs_classes *c, const char *path, uint32_t class_id, uint32_t weight)
 {
 	struct gs_cgroup_class *at = find_cgroup(c, path);
 
@@ -178,7 +177,7 @@ int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class
 	return 0;
 }
 
-bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path)
+bool gs_rules_clear_cgroup(struct gs_classes *c, const char *path)
 {
 	struct gs_cgroup_class *at = find_cgroup(c, path);
 
@@ -187,7 +186,7 @@ bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path)
 	return at;
 }
 
-size_t gs_classes_count_cgroups(struct gs_classes *c, bool clear)
+size_t gs_rules_count_cgroups(struct gs_classes *c, bool clear)
 {
 	size_t n = c->ncgroups;
 
@@ -196,7 +195,7 @@ size_t gs_classes_count_cgroups(struct gs_classes *c, bool clear)
 	return n;
 }
 
-const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i)
+const char *gs_rules_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i)
 {
 	for (size_t k = 0; k < c->ncgroups; k++)
 		if (c->cgroups[k].class_id == class_id && !i--)

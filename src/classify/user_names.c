@@ -56,7 +56,7 @@ int gs_user_id(enum gs_naming naming, const char *name, uid_t *ret, struct gs_er
 	return r;
 }
 
-int gs_group_id(enum gs_naming naming, const char *name, gid_t *ret, struct gs_error *err)
+int gs_user_group_id(enum gs_naming naming, const char *name, gid_t *ret, struct gs_error *err)
 {
 	const struct group *gr;
 	int r = check_name("group", name, err);

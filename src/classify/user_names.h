@@ -25,6 +25,6 @@ enum gs_naming {
  * A thread that asks waits for another that does.
  */
 int gs_user_id(enum gs_naming naming, const char *name, uid_t *ret, struct gs_error *err);
-int gs_group_id(enum gs_naming naming, const char *name, gid_t *ret, struct gs_error *err);
+int gs_user_group_id(enum gs_naming naming, const char *name, gid_t *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_CLASSIFY_USER_NAMES_H */

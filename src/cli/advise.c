@@ -119,7 +119,7 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
 	json_object_set_new(o, "untold",
-			    json_boolean(cli_is_untold(json_object_get(t, "policy_says"))));
+			    json_boolean(cli_status_is_untold(json_object_get(t, "policy_says"))));
 	json_object_set(o, "requests_by", json_object_get(t, "requests_by") ?: json_null());
 	c->c.n[kind]++;
 	c->c.short_blocks |= kind == GS_PROGRAM_BATCH && stays_in_cta(t);
@@ -181,7 +181,7 @@ static bool has_mps(void)
 {
 	char path[PATH_MAX];
 
-	gs_mps_program(MPS, path, sizeof(path));
+	gs_mps_control_program(MPS, path, sizeof(path));
 	return path[0];
 }
 
@@ -308,7 +308,7 @@ static void add_remembered(json_t *programs)
 	json_t *o, *p;
 	size_t i;
 
-	if (cli_open(0, &g) || cli_try(g, "means_get", NULL, &answer))
+	if (cli_client_open(0, &g) || cli_client_try(g, "means_get", NULL, &answer))
 		return;
 	all = json_object_get(answer, "programs");
 	json_array_foreach(programs, i, o) {
@@ -477,7 +477,7 @@ static void print_why(const struct cli *c, const json_t *o)
 	};
 	const json_t *programs = json_object_get(o, "programs");
 
-	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
+	cli_screen_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
 	if (auto_guesses(o))
 		puts("policy auto goes by what it sees of programs without a class: a class is "
 		     "surer");
@@ -502,7 +502,7 @@ static void print_all(const struct cli *c, const json_t *o)
 	print_commands(gpus, seen);
 	if (!json_object_size(seen))
 		print_no_commands(programs, gpus);
-	cli_print_findings(json_object_get(o, "findings"), "wrong");
+	cli_print_status_findings(json_object_get(o, "findings"), "wrong");
 	print_untold(programs);
 	if (cli_opt(c, "why"))
 		print_why(c, o);
@@ -516,8 +516,8 @@ int cli_advise(struct cli *c)
 	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *status = NULL;
 	const struct advise_crowd means = {
 		.has_auto = installed("auto"),
-		.has_pool = cli_run_has(c->table, "pool"),
-		.has_share = cli_run_has(c->table, "share"),
+		.has_pool = cli_find_run_option(c->table, "pool"),
+		.has_share = cli_find_run_option(c->table, "share"),
 	};
 	uint64_t window_us = WINDOW_US;
 	struct gs_error err = { 0 };
@@ -534,7 +534,7 @@ int cli_advise(struct cli *c)
 		    json_pack("{s:I, s:b}", "for_us", (json_int_t)window_us, "launches", 1),
 		    &status);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	json_array_foreach(json_object_get(status, "gpus"), i, gpu)
 		judge_gpu(status, gpu, &means, o);
 	add_remembered(json_object_get(o, "programs"));

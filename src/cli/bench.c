@@ -151,7 +151,7 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
 {
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (bench_load_is(l, at, strcspn(at, ",")))
+		if (bench_table_load_is(l, at, strcspn(at, ",")))
 			return true;
 	return !list && !l->asked && l->held_out == held_out;
 }
@@ -169,14 +169,14 @@ static bool listed(const char *list, const char *name)
 static bool known_load(const char *name)
 {
 	for (size_t i = 0; i < bench_nloads(); i++)
-		if (bench_load_is(&bench_loads[i], name, strlen(name)))
+		if (bench_table_load_is(&bench_loads[i], name, strlen(name)))
 			return true;
 	return false;
 }
 
 static bool known_scheme(const char *name)
 {
-	return bench_scheme(name);
+	return bench_table_scheme(name);
 }
 
 static int check_names(const char *list, const char *what, bool (*known)(const char *name),
@@ -201,7 +201,7 @@ static int add_policies(const char *list, struct gs_error *err)
 	int r = 0;
 
 	while (!r && at && (word = strsep(&at, ",")))
-		r = bench_add_policy(word, err);
+		r = bench_table_add_policy(word, err);
 	return r;
 }
 
@@ -238,7 +238,7 @@ static void tell_left_out(const struct bench *b)
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
-	size_t nschemes = bench_nschemes(), nloads = bench_nloads();
+	size_t nschemes = bench_table_nschemes(), nloads = bench_nloads();
 	int r = check_names(loads, "load", known_load, err);
 
 	if (!r)
@@ -259,7 +259,7 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 			continue;
 		p->load = l;
 		p->scheme = s;
-		if (!bench_absent(l, s, b->m.run.mode, p->absent, sizeof(p->absent)))
+		if (!bench_table_absent(l, s, b->m.run.mode, p->absent, sizeof(p->absent)))
 			p->blocks = blocks     ? blocks
 				    : b->quick ? lengths[b->m.run.mode].quick_blocks
 				    : l->core  ? CORE_BLOCKS
@@ -294,21 +294,22 @@ static int print_list(struct bench *b)
 	for (size_t i = 0; i < bench_nloads(); i++) {
 		const struct bench_load *l = &bench_loads[i];
 
-		bench_absent(l, bench_scheme("default"), b->m.run.mode, why, sizeof(why));
+		bench_table_absent(l, bench_table_scheme("default"), b->m.run.mode, why,
+				   sizeof(why));
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:s?, s:s}", "kind", "load",
 						      "name", l->name, "core", l->core, "absent",
 						      why[0] ? why : NULL, "text", l->text));
 	}
-	for (size_t i = 0; i < bench_nschemes(); i++) {
+	for (size_t i = 0; i < bench_table_nschemes(); i++) {
 		const struct bench_scheme *s = &bench_schemes[i];
 
-		bench_absent(&bench_loads[0], s, b->m.run.mode, why, sizeof(why));
+		bench_table_absent(&bench_loads[0], s, b->m.run.mode, why, sizeof(why));
 		json_array_append_new(rows,
 				      json_pack("{s:s, s:s, s:b, s:s?, s:s}", "kind", "scheme",
 						"name", s->name, "core", !s->everywhere, "absent",
 						why[0] ? why : NULL, "text", s->text));
 	}
-	return cli_print_rows(b->c, columns, GS_COUNT(columns), rows);
+	return cli_screen_rows(b->c, columns, GS_COUNT(columns), rows);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -507,7 +508,7 @@ static int print_valid(const struct bench *b, const json_t *rows)
 		json_object_set(o, "why", absent ? json_object_get(row, "absent") : failed);
 		json_array_append_new(list, o);
 	}
-	return cli_print_rows(b->c, shown, GS_COUNT(shown), list);
+	return cli_screen_rows(b->c, shown, GS_COUNT(shown), list);
 }
 
 static int print_rows(const struct bench *b, json_t *rows)
@@ -518,13 +519,13 @@ static int print_rows(const struct bench *b, json_t *rows)
 	int r;
 
 	if (b->c->json)
-		return cli_print_rows(b->c, columns, GS_COUNT(columns), rows);
+		return cli_screen_rows(b->c, columns, GS_COUNT(columns), rows);
 	json_array_foreach(rows, i, row)
 		if (!gs_json_at(row, "absent"))
 			json_array_append(there, row);
 	printf("%s, %s: medians over blocks, 95 %% intervals in brackets\n", b->m.run.gpu,
 	       bench_mode_names[b->m.run.mode]);
-	r = cli_print_rows(b->c, columns, GS_COUNT(columns), there);
+	r = cli_screen_rows(b->c, columns, GS_COUNT(columns), there);
 	print_absent(rows);
 	return r;
 }
@@ -537,8 +538,8 @@ static bool to_show(const struct bench *b, const struct bench_pick *p, const jso
 {
 	if (!b->only_looks || gs_json_at(row, "failed"))
 		return true;
-	if (p->scheme->alone && p->load != bench_alone_of(p->load) &&
-	    !bench_result_find(&b->m.result, p->load, bench_scheme("default"), 0))
+	if (p->scheme->alone && p->load != bench_table_alone(p->load) &&
+	    !bench_result_find(&b->m.result, p->load, bench_table_scheme("default"), 0))
 		return false;
 	return gs_json_number(row, "blocks") > 0;
 }
@@ -558,7 +559,8 @@ static int report(struct bench *b)
 	int r;
 
 	for (size_t i = 0; i < b->m.npicks; i++) {
-		CLEANUP_JSON json_t *row = bench_row(&b->m.run, &b->m.result, &b->m.picks[i]);
+		CLEANUP_JSON json_t *row =
+			bench_result_row(&b->m.run, &b->m.result, &b->m.picks[i]);
 
 		if (to_show(b, &b->m.picks[i], row))
 			json_array_append(rows, row);
@@ -631,17 +633,17 @@ static int begin(struct bench *b, struct gs_error *err)
 		return r ? cli_fail_err(r, err, "bench") : 0;
 	}
 	if (b->m.run.mode == BENCH_PATH) {
-		gs_probe_sim_missing(missing, sizeof(missing));
+		gs_probe_host_sim_missing(missing, sizeof(missing));
 		if (missing[0])
 			return cli_fail(-ENOTSUP, "bench: --gpu path: %s", missing);
 		if (!gs_env()->sim)
 			return enter_sim(b);
 	} else {
-		r = gs_probe_need_gpu("bench", err);
+		r = gs_probe_host_need_gpu("bench", err);
 		if (r)
 			return cli_fail_err(r, err, "bench");
 	}
-	cli_catch_stop();
+	cli_command_catch_stop();
 	b->m.run.stop = &cli_stopped;
 	r = bench_path_begin(&b->m.run, err);
 	return r ? cli_fail(r == -EBUSY ? -ENOTSUP : r, "bench: %s", err->text) : 0;
@@ -670,7 +672,7 @@ int cli_bench(struct cli *c)
 	if (r)
 		return r;
 	tell_left_out(&b);
-	r = bench_open_raw(&b.m, &err);
+	r = bench_measure_open_raw(&b.m, &err);
 	if (!r && !b.only_looks)
 		r = bench_measure(&b.m, &err);
 	if (r == -EINTR) { /* after an interrupt, show what was measured until then */

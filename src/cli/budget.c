@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
@@ -76,14 +76,14 @@ int cli_budget(struct cli *c)
 
 	r = cli_ask(GS_LOCAL_READ_ONLY, "budget", NULL, &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	rows = json_object_get(answer, "budgets");
 	reason = json_string_value(json_object_get(answer, "reason"));
 	if (!c->json && !json_array_size(rows)) {
 		puts(reason ? reason : "no budget concerns you");
 		return GS_EXIT_OK;
 	}
-	r = cli_print_rows(c, columns, GS_COUNT(columns), rows);
+	r = cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 	if (!r && !c->json && reason)
 		printf("GPU time of before the daemon's start is not counted: %s\n", reason);
 	return r;

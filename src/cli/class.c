@@ -5,7 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "basic/say.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/setting.h"
@@ -43,9 +43,9 @@ int cli_class_get(struct cli *c)
 
 	r = cli_ask(GS_LOCAL_READ_ONLY, "class_get", json_pack("{s:s}", "target", target), &answer);
 	if (r)
-		return gs_exit_of(r);
-	return cli_print_rows(c, process_columns, GS_COUNT(process_columns),
-			      json_object_get(answer, "processes"));
+		return gs_error_exit(r);
+	return cli_screen_rows(c, process_columns, GS_COUNT(process_columns),
+			       json_object_get(answer, "processes"));
 }
 
 int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
@@ -55,7 +55,7 @@ int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
 	json_int_t kept = json_integer_value(json_object_get(answer, "kept"));
 	const json_t *later = json_object_get(answer, "covers_later");
 
-	if (c->json && cli_print_object(c, answer))
+	if (c->json && cli_screen_object(c, answer))
 		return GS_EXIT_FAILED;
 	if (!c->json)
 		printf("%s: %" JSON_INTEGER_FORMAT " process%s%s", what, n, n == 1 ? "" : "es",
@@ -80,14 +80,14 @@ int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
 int cli_class_set(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
-	int r = cli_part_args(c, "class set", &args);
+	int r = cli_setting_args(c, "class set", &args);
 
 	if (r)
 		return r;
 	json_object_set_new(args, "target", json_string(c->argv[0]));
 	json_object_set_new(args, "class", json_string(c->argv[1]));
 	r = cli_ask(0, "class_set", TAKE_PTR(args), &answer);
-	return r ? (int)gs_exit_of(r) : cli_class_told(c, "class set", answer);
+	return r ? (int)gs_error_exit(r) : cli_class_told(c, "class set", answer);
 }
 
 int cli_class_clear(struct cli *c)
@@ -96,7 +96,7 @@ int cli_class_clear(struct cli *c)
 	int r;
 
 	r = cli_ask(0, "class_clear", json_pack("{s:s}", "target", c->argv[0]), &answer);
-	return r ? (int)gs_exit_of(r) : cli_class_told(c, "class clear", answer);
+	return r ? (int)gs_error_exit(r) : cli_class_told(c, "class clear", answer);
 }
 
 int cli_class_list(struct cli *c)
@@ -106,9 +106,9 @@ int cli_class_list(struct cli *c)
 
 	r = cli_ask(GS_LOCAL_READ_ONLY, "class_list", NULL, &answer);
 	if (r)
-		return gs_exit_of(r);
-	return cli_print_rows(c, class_columns, GS_COUNT(class_columns),
-			      json_object_get(answer, "classes"));
+		return gs_error_exit(r);
+	return cli_screen_rows(c, class_columns, GS_COUNT(class_columns),
+			       json_object_get(answer, "classes"));
 }
 
 /* Prints a line such as "limit 30 %: user.gpusched.limit of cgroup /a", if there is a limit. */
@@ -128,7 +128,7 @@ static void print_part(const json_t *answer, const char *name, const char *pct, 
 	if (n < 0)
 		return;
 	printf("%-*s ", KEY_WIDTH, name);
-	gs_wrap(stdout, line, KEY_WIDTH + 1, gs_term_width(stdout));
+	gs_term_wrap(stdout, line, KEY_WIDTH + 1, gs_term_width(stdout));
 }
 
 int cli_class_explain(struct cli *c)
@@ -141,15 +141,15 @@ int cli_class_explain(struct cli *c)
 	r = cli_ask(GS_LOCAL_READ_ONLY, "class_explain", json_pack("{s:s}", "target", c->argv[0]),
 		    &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (c->json)
-		return cli_print_object(c, answer);
+		return cli_screen_object(c, answer);
 	for (size_t n = 0; n < 4; n++) {
 		static const char *const keys[] = { "pid", "class", "source", "why" };
 		CLEANUP_FREE char *text = gs_json_cell(gs_json_at(answer, keys[n]));
 
 		printf("%-*s ", KEY_WIDTH, keys[n]);
-		gs_wrap(stdout, text ? text : "-", KEY_WIDTH + 1, gs_term_width(stdout));
+		gs_term_wrap(stdout, text ? text : "-", KEY_WIDTH + 1, gs_term_width(stdout));
 	}
 	json_array_foreach(json_object_get(answer, "steps"), i, step) {
 		CLEANUP_FREE char *text = i ? gs_json_cell(step) : NULL;
@@ -157,13 +157,13 @@ int cli_class_explain(struct cli *c)
 		if (!text) /* the first step was already printed as "why" */
 			continue;
 		printf("%-*s ", KEY_WIDTH, i == 1 ? "outranks" : "");
-		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
+		gs_term_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
 	}
 	if (json_is_string(json_object_get(answer, "unreachable"))) {
 		CLEANUP_FREE char *text = gs_json_cell(json_object_get(answer, "unreachable"));
 
 		printf("%-*s ", KEY_WIDTH, "calls");
-		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
+		gs_term_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
 	}
 	print_part(answer, "limit", "limit_pct", "limit_why");
 	print_part(answer, "request", "request_pct", "request_why");

@@ -91,7 +91,7 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 	if (got == ':')
 		return gs_fail(err, -EINVAL, "%s: %s needs a value: see 'gpusched %s --help'", name,
 			       text, name);
-	if (strncmp(text, "--", 2) || !cli_near_option(cmd, text + 2, see, sizeof(see)))
+	if (strncmp(text, "--", 2) || !cli_find_near_option(cmd, text + 2, see, sizeof(see)))
 		snprintf(see, sizeof(see), "see 'gpusched %s --help'", name);
 	return gs_fail(err, -EINVAL, "%s: unknown option %s: %s", name, text, see);
 }
@@ -142,14 +142,14 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 static int early(const struct cli_table *t, int argc, char **argv)
 {
 	if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		cli_usage(t, stdout);
+		cli_help_usage(t, stdout);
 		return GS_EXIT_OK;
 	}
 	if (argc >= 2 && !strcmp(argv[1], "--version")) {
 		printf("gpusched %s\n", GPUSCHED_VERSION);
 		return GS_EXIT_OK;
 	}
-	if (argc == 3 && cli_known_noun(t, argv[1]) &&
+	if (argc == 3 && cli_find_noun(t, argv[1]) &&
 	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		cli_help_noun(t, stdout, argv[1]);
 		return GS_EXIT_OK;
@@ -170,7 +170,7 @@ static bool takes_value(const struct cli_table *t, const char *word, const char 
 			if (word[1] == '-' ? !strcmp(word + 2, o->name)
 					   : o->letter && word[1] == o->letter && !word[2])
 				*(o->arg && *o->arg != '=' ? &value : &flag) = true;
-	return value && !(flag && next && cli_known_noun(t, next));
+	return value && !(flag && next && cli_find_noun(t, next));
 }
 
 static bool has_verbs(const struct cli_table *t, const char *noun)

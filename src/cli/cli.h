@@ -12,7 +12,7 @@
 
 #include "basic/error.h"
 #include "basic/parse.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "cli/table.h"
 
 struct cli {
@@ -27,7 +27,7 @@ struct cli {
 };
 
 /* From now on SIGINT and SIGTERM set cli_stopped, and do not end the process. */
-void cli_catch_stop(void);
+void cli_command_catch_stop(void);
 extern volatile sig_atomic_t cli_stopped;
 
 /* The value of an option; "" for a flag that is set; NULL if the option is absent. */
@@ -45,42 +45,42 @@ int cli_of_option(const char *option, int code, struct gs_error *err);
 
 struct gpusched;
 /* Connects. On failure prints the reason and returns a negative errno. */
-int cli_open(uint32_t flags, struct gpusched **ret);
+int cli_client_open(uint32_t flags, struct gpusched **ret);
 /*
  * Sends a request. Takes @args (may be NULL). On failure prints the reason and returns a negative
  * errno.
  */
-int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
+int cli_client_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
 /* Sends a request that may fail: prints nothing, and does not take @args. */
-int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
+int cli_client_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 /* Connects, sends one request, and closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* Prints the findings of one level as `status` has them; returns their number. */
-size_t cli_print_findings(const json_t *findings, const char *level);
+size_t cli_print_status_findings(const json_t *findings, const char *level);
 /*
  * A policy's last log line as "12 s ago: TEXT", if it is at most @most_s old; malloc'd, NULL: none.
  */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
 #define CLI_WIDTH 80 /* width of output that is the same on every terminal */
 /* Prints each line of @text, indented. */
-void cli_print_lines(const char *text);
+void cli_screen_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
-int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
-/* cli_print_rows() with one more member in each row of JSON (@value NULL: without). */
-int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
-			const char *key, const json_t *value);
+int cli_screen_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* cli_screen_rows() with one more member in each row of JSON (@value NULL: without). */
+int cli_screen_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
+			 const char *key, const json_t *value);
 /* A user's name, as ps shows it; valid until the next call. For cells of "uid". */
-const char *cli_user_name(uid_t uid);
-char *cli_user(const json_t *row);
+const char *cli_screen_user_name(uid_t uid);
+char *cli_screen_user(const json_t *row);
 /* Prints one object: JSON, or "key  value" lines. */
-int cli_print_object(const struct cli *c, const json_t *object);
+int cli_screen_object(const struct cli *c, const json_t *object);
 /*
  * Prints the answer of `history` or `stats --by`. @by: by what it is summed, such as "user". @life:
  * with begin and end of each process.
  */
-int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
-void cli_close_(struct gpusched **g);
-#define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
+int cli_print_history_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
+void cli_client_close_(struct gpusched **g);
+#define CLEANUP_GPUSCHED __attribute__((cleanup(cli_client_close_)))
 
 /* ---- the files of `run` ---------------------------------------------------------------------- */
 /* Executes CMD. Returns only on failure, with the exit code. */

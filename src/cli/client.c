@@ -10,7 +10,7 @@
 #include "local/ask.h"
 #include "local/local.h"
 
-void cli_close_(struct gpusched **g)
+void cli_client_close_(struct gpusched **g)
 {
 	if (*g)
 		gpusched_close(*g);
@@ -26,7 +26,7 @@ static void report(const struct gpusched *g, const char *what, int r)
 		cli_fail(r, "%s: %s", what, strerror(-r));
 }
 
-int cli_open(uint32_t flags, struct gpusched **ret)
+int cli_client_open(uint32_t flags, struct gpusched **ret)
 {
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	int r;
@@ -40,7 +40,7 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 	return 0;
 }
 
-const char *cli_not_done(const json_t *answer)
+const char *cli_client_not_done(const json_t *answer)
 {
 	if (!json_is_true(json_object_get(answer, "dry_run")))
 		return NULL;
@@ -54,15 +54,15 @@ static void tell_dry_run(const char *verb, const json_t *answer)
 {
 	static const char *const reads[] = { "list", "gpus", "stats", "status", "ping" };
 
-	if (!cli_not_done(answer))
+	if (!cli_client_not_done(answer))
 		return;
 	for (size_t i = 0; i < GS_COUNT(reads); i++)
 		if (!strcmp(verb, reads[i]))
 			return;
-	fprintf(stderr, "gpusched: %s\n", cli_not_done(answer));
+	fprintf(stderr, "gpusched: %s\n", cli_client_not_done(answer));
 }
 
-int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
+int cli_client_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
 	int r;
@@ -75,7 +75,7 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 	return r;
 }
 
-int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
+int cli_client_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
 {
 	return gs_ask(g, verb, args, ret);
 }
@@ -86,6 +86,6 @@ int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	int r;
 
-	r = cli_open(flags, &g);
-	return r ? r : cli_request(g, verb, TAKE_PTR(owned), ret);
+	r = cli_client_open(flags, &g);
+	return r ? r : cli_client_request(g, verb, TAKE_PTR(owned), ret);
 }

@@ -16,7 +16,7 @@ int cli_fail(int code, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	gs_error_say("%s", text);
-	return gs_exit_of(code);
+	return gs_error_exit(code);
 }
 
 int cli_fail_err(int code, const struct gs_error *err, const char *fallback)
@@ -43,7 +43,7 @@ static void on_stop(int sig)
 	cli_stopped = sig;
 }
 
-void cli_catch_stop(void)
+void cli_command_catch_stop(void)
 {
 	struct sigaction sa = { .sa_handler = on_stop };
 

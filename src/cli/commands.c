@@ -288,12 +288,12 @@ static const struct cli_cmd commands[] = {
 	  "and, from root, request=PERCENT of a GPU's time are for each program as a whole, until "
 	  "limit=none, request=none.",
 	  cli_set, NULL, CLI_JSON | CLI_TARGET, 2, CLI_ANY },
-	{ "preempt", NULL, "TARGET", "take the GPU from a TSG now, once", NULL, cli_preempt, NULL,
-	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "preempt", NULL, "TARGET", "take the GPU from a TSG now, once", NULL, cli_set_preempt,
+	  NULL, CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "suspend", NULL, "TARGET", "keep a TSG off the GPU until resume",
-	  "Lasts until resume, restore or --for TIME; list shows it.", cli_suspend, suspend_opts,
-	  CLI_JSON | CLI_TARGET, 1, 1 },
-	{ "resume", NULL, "TARGET", "let a suspended TSG run again", NULL, cli_resume, NULL,
+	  "Lasts until resume, restore or --for TIME; list shows it.", cli_set_suspend,
+	  suspend_opts, CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "resume", NULL, "TARGET", "let a suspended TSG run again", NULL, cli_set_resume, NULL,
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "park", NULL, "TARGET", "take a program's GPU memory out; it stands still until unpark",
 	  "By libcuda's checkpoint calls (driver 570 or newer): its memory goes to the host's. "
@@ -305,7 +305,7 @@ static const struct cli_cmd commands[] = {
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "parked", NULL, "", "list the parked programs", NULL, cli_parked, NULL, CLI_JSON, 0, 0 },
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
-	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
+	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_set_restore,
 	  restore_opts, CLI_JSON, 0, 0 },
 	{ "run", NULL,
 	  "[--class CLASS] [--weight W] [--means auto|--pool|--share|--agent [--hint=auto]] -- CMD "

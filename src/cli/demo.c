@@ -90,7 +90,7 @@ static void print_table(const struct demo *d)
 
 static int print(const struct demo *d)
 {
-	const struct bench_load *l = bench_load(DEMO_LOAD);
+	const struct bench_load *l = bench_table_load(DEMO_LOAD);
 
 	if (d->json)
 		return print_json(d);
@@ -222,12 +222,12 @@ int cli_demo(struct cli *c)
 		return on_model(&d, &err);
 	}
 	if (d.gpu) {
-		r = gs_probe_need_gpu("demo", &err);
+		r = gs_probe_host_need_gpu("demo", &err);
 		if (r)
 			return cli_fail_err(r, &err, "demo");
 	}
 	if (!d.gpu)
-		gs_probe_sim_missing(d.missing, sizeof(d.missing));
+		gs_probe_host_sim_missing(d.missing, sizeof(d.missing));
 	if (d.missing[0])
 		return on_model(&d, &err);
 	if (!d.seconds)

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
@@ -117,8 +117,9 @@ static void before_end(void *user, const struct bench_cell *cell)
 static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char *scheme,
 	       struct gs_error *err)
 {
-	CLEANUP(bench_cell_free)
-	struct bench_cell cell = { .load = bench_load(DEMO_LOAD), .scheme = bench_scheme(scheme) };
+	CLEANUP(bench_result_free_cell)
+	struct bench_cell cell = { .load = bench_table_load(DEMO_LOAD),
+				   .scheme = bench_table_scheme(scheme) };
 	int r;
 
 	tell(d, cell.scheme->text);
@@ -132,7 +133,7 @@ static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char
 		d->be[k] = cell.be_rate;
 	if (!cell.n)
 		return 0;
-	gs_sort(cell.latency_us, cell.n);
+	gs_sample_sort(cell.latency_us, cell.n);
 	d->p50[k] = cell.latency_us[gs_quantile_at(cell.n, 0.5)];
 	d->p99[k] = cell.latency_us[gs_quantile_at(cell.n, 0.99)];
 	d->requests[k] = (double)cell.n;
@@ -173,7 +174,7 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 	d->mode = model ? "model" : "path";
 	d->dilate = b.dilate;
 	if (!model)
-		cli_catch_stop();
+		cli_command_catch_stop();
 	r = model ? bench_model_name(&b, b.gpu, sizeof(b.gpu), err) : bench_path_begin(&b, err);
 	if (!r)
 		r = run_all(d, &b, err);

@@ -13,7 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 #include "local/local.h"
@@ -40,7 +40,7 @@ int cli_detail_new(struct cli_detail **ret)
 	clock_gettime(CLOCK_REALTIME, &now);
 	d->unix_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec - gs_now_ns();
 	d->known = json_object();
-	r = cli_open(GS_LOCAL_READ_ONLY, &d->g);
+	r = cli_client_open(GS_LOCAL_READ_ONLY, &d->g);
 	if (r) {
 		cli_detail_free(d);
 		return r;
@@ -106,7 +106,7 @@ void cli_detail_add(struct cli_detail *d, json_t *event)
 		json_object_set(event, keys[i], json_object_get(tsg, keys[i]));
 }
 
-char *cli_clock(const json_t *row)
+char *cli_detail_clock(const json_t *row)
 {
 	const json_t *ns = gs_json_at(row, "time_unix_ns");
 	json_int_t v = json_integer_value(ns);
@@ -123,7 +123,7 @@ char *cli_clock(const json_t *row)
 		       : text;
 }
 
-char *cli_channels(const json_t *row)
+char *cli_detail_channels(const json_t *row)
 {
 	const json_t *list = gs_json_at(row, "channel_list"), *one;
 	CLEANUP_JSON json_t *ids = json_array();
@@ -135,7 +135,7 @@ char *cli_channels(const json_t *row)
 	return json_array_size(ids) ? gs_json_cell(ids) : NULL;
 }
 
-void cli_add_ended(json_t *rows, const json_t *ended, bool table)
+void cli_detail_add_ended(json_t *rows, const json_t *ended, bool table)
 {
 	json_t *one;
 	size_t i;

@@ -17,10 +17,10 @@ void cli_detail_free(struct cli_detail *d);
 void cli_detail_add(struct cli_detail *d, json_t *event);
 
 /* Cells of time_unix_ns, and of channel_list (the context ids). */
-char *cli_clock(const json_t *row);
-char *cli_channels(const json_t *row);
+char *cli_detail_clock(const json_t *row);
+char *cli_detail_channels(const json_t *row);
 /* Appends to @rows what processes that have ended left; for a table, comm says so. */
-void cli_add_ended(json_t *rows, const json_t *ended, bool table);
+void cli_detail_add_ended(json_t *rows, const json_t *ended, bool table);
 
 static inline void cli_detail_freep(struct cli_detail **d)
 {

@@ -17,30 +17,30 @@ static const struct {
 	unsigned int needed; /* what is impossible if the check fails */
 	bool pod;            /* checked only with --kubernetes */
 } checks[] = {
-	{ "root", gs_probe_root, GS_NEED_ALL },
-	{ "btf", gs_probe_btf, GS_NEED_ALL },
-	{ "bpf", gs_probe_bpf, GS_NEED_ALL },
-	{ "bpffs", gs_probe_bpffs, GS_NEED_REAL },
-	{ "files", gs_probe_references, 0 },
-	{ "pidfd", gs_probe_pidfd, GS_NEED_ALL },
-	{ "config", gs_probe_config, 0 },
-	{ "driver", gs_probe_driver, GS_NEED_REAL },
+	{ "root", gs_probe_host_root, GS_NEED_ALL },
+	{ "btf", gs_probe_host_btf, GS_NEED_ALL },
+	{ "bpf", gs_probe_host_bpf, GS_NEED_ALL },
+	{ "bpffs", gs_probe_host_bpffs, GS_NEED_REAL },
+	{ "files", gs_probe_host_references, 0 },
+	{ "pidfd", gs_probe_host_pidfd, GS_NEED_ALL },
+	{ "config", gs_probe_host_config, 0 },
+	{ "driver", gs_probe_gpu_driver, GS_NEED_REAL },
 	{ "gpus", gs_probe_gpus, GS_NEED_REAL },
-	{ "module", gs_probe_module, 0 },
-	{ "fuse", gs_probe_fuse, GS_NEED_SIM },
-	{ "namespace", gs_probe_namespace, GS_NEED_SIM },
-	{ "policies", gs_probe_policies, 0 },
-	{ "uprobes", gs_probe_uprobes, 0 },
-	{ "gate", gs_probe_gate, 0 },
-	{ "kmsg", gs_probe_kmsg, 0 },
+	{ "module", gs_probe_gpu_module, 0 },
+	{ "fuse", gs_probe_host_fuse, GS_NEED_SIM },
+	{ "namespace", gs_probe_host_namespace, GS_NEED_SIM },
+	{ "policies", gs_probe_daemon_policies, 0 },
+	{ "uprobes", gs_probe_host_uprobes, 0 },
+	{ "gate", gs_probe_host_gate, 0 },
+	{ "kmsg", gs_probe_host_kmsg, 0 },
 	{ "parking", gs_probe_park, 0 },
 	{ "daemon", gs_probe_daemon, GS_NEED_DAEMON },
-	{ "guardian", gs_probe_guardian, 0 },
-	{ "hostpid", gs_probe_hostpid, GS_NEED_POD, .pod = true },
-	{ "cgroups", gs_probe_cgroups, GS_NEED_POD, .pod = true },
-	{ "pods", gs_probe_pods, GS_NEED_POD, .pod = true },
-	{ "lockdown", gs_probe_lockdown, GS_NEED_POD, .pod = true },
-	{ "run", gs_probe_run, GS_NEED_POD, .pod = true },
+	{ "guardian", gs_probe_daemon_guardian, 0 },
+	{ "hostpid", gs_probe_kubernetes_hostpid, GS_NEED_POD, .pod = true },
+	{ "cgroups", gs_probe_kubernetes_cgroups, GS_NEED_POD, .pod = true },
+	{ "pods", gs_probe_kubernetes_pods, GS_NEED_POD, .pod = true },
+	{ "lockdown", gs_probe_kubernetes_lockdown, GS_NEED_POD, .pod = true },
+	{ "run", gs_probe_kubernetes_run, GS_NEED_POD, .pod = true },
 };
 
 #define DETAIL_COLUMN 14
@@ -60,11 +60,11 @@ static void print_checks(const json_t *rows)
 		printf("%s%-3s%s %-9s ", colour && !ok ? "\033[31m" : "", ok ? "yes" : "no",
 		       colour && !ok ? "\033[0m" : "",
 		       json_string_value(json_object_get(row, "name")));
-		gs_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
+		gs_term_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
 		if (!remedy)
 			continue;
 		printf("%*sdo: ", DETAIL_COLUMN, "");
-		gs_wrap(stdout, remedy, DETAIL_COLUMN + strlen("do: "), width);
+		gs_term_wrap(stdout, remedy, DETAIL_COLUMN + strlen("do: "), width);
 	}
 }
 
@@ -80,7 +80,7 @@ static void add_bundles(json_t *rows)
 	struct gs_probe k = {};
 	const char *name;
 
-	for (size_t i = 0; gs_probe_bundles(i, &k, &name); i++)
+	for (size_t i = 0; gs_probe_kubernetes_bundles(i, &k, &name); i++)
 		add_row(rows, name, &k);
 }
 
@@ -99,7 +99,7 @@ int cli_doctor(struct cli *c)
 		checks[i].fn(&k);
 		if (!k.ok)
 			missing |= checks[i].needed;
-		if (!k.ok && (checks[i].fn == gs_probe_driver || checks[i].fn == gs_probe_gpus))
+		if (!k.ok && (checks[i].fn == gs_probe_gpu_driver || checks[i].fn == gs_probe_gpus))
 			gpu = false;
 		add_row(rows, checks[i].name, &k);
 	}
@@ -115,9 +115,9 @@ int cli_doctor(struct cli *c)
 				"sim", sim, "daemon", daemon, "checks", rows);
 		if (gs_json_line(stdout, all))
 			return GS_EXIT_FAILED;
-		return gs_probe_mute(&why) ? cli_fail(-EHOSTDOWN, "%s", why)
-		       : good              ? GS_EXIT_OK
-					   : GS_EXIT_IMPOSSIBLE;
+		return gs_probe_daemon_mute(&why) ? cli_fail(-EHOSTDOWN, "%s", why)
+		       : good                     ? GS_EXIT_OK
+						  : GS_EXIT_IMPOSSIBLE;
 	}
 	print_checks(rows);
 	printf("\non the %s: %s",
@@ -128,7 +128,7 @@ int cli_doctor(struct cli *c)
 	if (!gs_env()->sim)
 		printf("; on simulated GPUs: %s", sim ? "yes" : "no");
 	putchar('\n');
-	if (gs_probe_mute(&why))
+	if (gs_probe_daemon_mute(&why))
 		return cli_fail(-EHOSTDOWN, "%s", why);
 	if (!real && !sim && !daemon)
 		return cli_fail(-ENOTSUP,

@@ -53,9 +53,9 @@ int cli_filter_new(const char *target, struct cli_filter **ret)
 		f->key = direct[i].key;
 		f->value = target + strlen(direct[i].prefix);
 	}
-	r = cli_open(GS_LOCAL_READ_ONLY, &f->g);
+	r = cli_client_open(GS_LOCAL_READ_ONLY, &f->g);
 	if (!r)
-		r = cli_request(f->g, "list", json_pack("{s:s}", "target", target), &answer);
+		r = cli_client_request(f->g, "list", json_pack("{s:s}", "target", target), &answer);
 	if (r) {
 		cli_filter_free(f);
 		return r;

@@ -18,7 +18,7 @@ static void add(char *buf, size_t size, const char *prefix, const char *one, con
 		 two ? " " : "", two ? two : "");
 }
 
-bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size)
+bool cli_find_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size)
 {
 	char name[32];
 
@@ -32,7 +32,7 @@ bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, siz
 
 /* ---- words of the table ---------------------------------------------------------------------- */
 
-bool cli_known_noun(const struct cli_table *t, const char *noun)
+bool cli_find_noun(const struct cli_table *t, const char *noun)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (!strcmp(t->cmds[i].noun, noun))
@@ -40,7 +40,7 @@ bool cli_known_noun(const struct cli_table *t, const char *noun)
 	return false;
 }
 
-bool cli_run_has(const struct cli_table *t, const char *option)
+bool cli_find_run_option(const struct cli_table *t, const char *option)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if (strcmp(t->cmds[i].noun, "run"))
@@ -68,7 +68,7 @@ static bool near_command(const struct cli_table *t, const char *noun, const char
 		else if (!noun && cmd->verb && !strcmp(word, cmd->verb))
 			add(buf, size, "", cmd->noun, cmd->verb);
 	}
-	if (!noun && !*buf && cli_run_has(t, word))
+	if (!noun && !*buf && cli_find_run_option(t, word))
 		add(buf, size, "run --", word, NULL);
 	return *buf;
 }
@@ -92,7 +92,7 @@ int cli_find(const struct cli_table *t, int argc, char **argv, const struct cli_
 
 	if (argc < 2)
 		return gs_fail(err, -EINVAL, "no verb given: 'gpusched help' lists them");
-	if (!cli_known_noun(t, argv[1]))
+	if (!cli_find_noun(t, argv[1]))
 		return gs_fail(err, -EINVAL, "unknown verb '%s': %s", argv[1],
 			       near_command(t, NULL, argv[1], verbs, sizeof(verbs))
 				       ? verbs

@@ -77,9 +77,9 @@ int cli_gpus(struct cli *c)
 	int r = cli_ask(GS_LOCAL_READ_ONLY, "gpus", NULL, &answer);
 
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	memcpy(shown, columns, sizeof(shown));
 	for (size_t i = 0; i < WIDE && !cli_opt(c, "wide"); i++)
 		shown[GS_COUNT(columns) - 1 - i].head = NULL;
-	return cli_print_rows(c, shown, GS_COUNT(columns), json_object_get(answer, "gpus"));
+	return cli_screen_rows(c, shown, GS_COUNT(columns), json_object_get(answer, "gpus"));
 }

@@ -17,7 +17,7 @@ static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
 }
 
-void cli_usage(const struct cli_table *t, FILE *out)
+void cli_help_usage(const struct cli_table *t, FILE *out)
 {
 	char name[64];
 
@@ -29,7 +29,8 @@ void cli_usage(const struct cli_table *t, FILE *out)
 		fprintf(out, "  %-17s %s\n", name, t->cmds[i].help);
 	}
 	putc('\n', out);
-	gs_wrap(out,
+	gs_term_wrap(
+		out,
 		"'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
 		". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, 5 "
 		"something is wrong (status).",
@@ -50,7 +51,7 @@ static const char *help_of(const struct cli_opt *o, char *buf, size_t size)
 
 	if (!at)
 		return o->help;
-	gs_rm_branches_text(branches, sizeof(branches), ", ", " or ");
+	gs_rm_driver_branches_text(branches, sizeof(branches), ", ", " or ");
 	snprintf(buf, size, "%.*s%s%s", (int)(at - o->help), o->help, branches, at + 2);
 	return buf;
 }
@@ -68,7 +69,7 @@ static void print_opt(FILE *out, char letter, const char *name, const char *arg,
 		       : "",
 		 arg ? arg : "", may ? "]" : "");
 	fprintf(out, "  %-30s ", left);
-	gs_wrap(out, help, OPTION_COLUMN, CLI_WIDTH);
+	gs_term_wrap(out, help, OPTION_COLUMN, CLI_WIDTH);
 }
 
 void cli_help(FILE *out, const struct cli_cmd *cmd)
@@ -77,19 +78,19 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 
 	name_of(cmd, name, sizeof(name));
 	snprintf(text, sizeof(text), "gpusched %s - %s", name, cmd->help);
-	gs_wrap(out, text, 0, CLI_WIDTH);
+	gs_term_wrap(out, text, 0, CLI_WIDTH);
 	fputs("\nusage: ", out);
 	snprintf(text, sizeof(text), "gpusched %s%s%s%s", name, cmd->args[0] ? " " : "", cmd->args,
 		 /* the usage line may name options itself */
 		 strstr(cmd->args, "[-") ? "" : " [OPTION]...");
-	gs_wrap(out, text, strlen("usage: "), CLI_WIDTH);
+	gs_term_wrap(out, text, strlen("usage: "), CLI_WIDTH);
 	if (cmd->more) {
 		putc('\n', out);
-		gs_wrap(out, cmd->more, 0, CLI_WIDTH);
+		gs_term_wrap(out, cmd->more, 0, CLI_WIDTH);
 	}
 	if (cmd->flags & CLI_TARGET) {
 		putc('\n', out);
-		gs_wrap(out, "TARGET is " GS_TARGETS ".", 0, CLI_WIDTH);
+		gs_term_wrap(out, "TARGET is " GS_TARGETS ".", 0, CLI_WIDTH);
 	}
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
@@ -341,7 +342,7 @@ static void print_completion(const struct cli_table *t, FILE *out)
 {
 	char branches[128];
 
-	gs_rm_branches_text(branches, sizeof(branches), " ", " ");
+	gs_rm_driver_branches_text(branches, sizeof(branches), " ", " ");
 	fputs(completion_head, out);
 	completion_topics(t, out);
 	fputs(completion_words, out);
@@ -372,10 +373,10 @@ int cli_help_cmd(struct cli *c)
 		return GS_EXIT_OK;
 	}
 	if (!c->argc) {
-		cli_usage(t, stdout);
+		cli_help_usage(t, stdout);
 		return GS_EXIT_OK;
 	}
-	if (c->argc == 1 && cli_known_noun(t, c->argv[0])) {
+	if (c->argc == 1 && cli_find_noun(t, c->argv[0])) {
 		cli_help_noun(t, stdout, c->argv[0]);
 		return GS_EXIT_OK;
 	}

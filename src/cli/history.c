@@ -219,7 +219,7 @@ static char *by(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "by_uid");
 
-	return uid ? strdup(cli_user_name((uid_t)json_integer_value(uid))) : NULL;
+	return uid ? strdup(cli_screen_user_name((uid_t)json_integer_value(uid))) : NULL;
 }
 
 /* ---- how far a row can be trusted ------------------------------------------------------------ */
@@ -423,7 +423,7 @@ static char *requests_unknown(const json_t *row)
 
 static const struct gs_column by_process[] = {
 	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
-	{ "uid", "USER", .cell = cli_user, .most = 24, .spare = 18 },
+	{ "uid", "USER", .cell = cli_screen_user, .most = 24, .spare = 18 },
 	{ "pid", "PID", GS_COL_RIGHT },
 	{ "class", "CLASS", GS_COL_WIDE },
 	GPU_COLUMN,
@@ -435,7 +435,7 @@ static const struct gs_column by_process[] = {
 #define LIFE 3 /* number of columns at the end that only `history` has */
 
 static const struct gs_column by_user[] = {
-	{ "uid", "USER", .cell = cli_user }, CLASS_COLUMN, GPU_COLUMN, FIGURES
+	{ "uid", "USER", .cell = cli_screen_user }, CLASS_COLUMN, GPU_COLUMN, FIGURES
 };
 static const struct gs_column by_cgroup[] = {
 	{ "cgroup", "CGROUP", .most = 40 }, CLASS_COLUMN, GPU_COLUMN, FIGURES
@@ -597,7 +597,7 @@ static void print_flaws(const struct cli *c, const json_t *rows)
 				json_array_size(rows));
 }
 
-int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
+int cli_print_history_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
 	size_t i = 0, n;
@@ -613,8 +613,8 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t 
 	r = c->json ? cli_screen_sort(c, tables[i].columns, n, rows)
 		    : cli_screen_table(c, tables[i].columns, n, rows);
 	if (!r && c->json)
-		return cli_print_rows_with(c, tables[i].columns, n, rows, "figures",
-					   json_object_get(answer, "figures"));
+		return cli_screen_rows_with(c, tables[i].columns, n, rows, "figures",
+					    json_object_get(answer, "figures"));
 	if (!r && !cli_opt(c, "wide") && !cli_opt(c, "columns"))
 		print_flaws(c, rows);
 	return r;
@@ -624,7 +624,7 @@ static int print_all_sums(const struct cli *c, const char *by, const json_t *ans
 {
 	json_t *rows = json_object_get(answer, "rows");
 	double ms = put_parts(rows);
-	int r = cli_print_sums(c, by, true, answer);
+	int r = cli_print_history_sums(c, by, true, answer);
 	char buf[GS_UNITS_TEXT];
 
 	if (!r && !c->json && ms > 0)
@@ -638,7 +638,7 @@ static int print_events(const struct cli *c, json_t *rows)
 	if (!c->json)
 		return cli_screen_table(c, events, GS_COUNT(events), rows);
 	return cli_screen_sort(c, events, GS_COUNT(events), rows)
-		       ?: cli_print_rows(c, events, GS_COUNT(events), rows);
+		       ?: cli_screen_rows(c, events, GS_COUNT(events), rows);
 }
 
 int cli_print_history(const struct cli *c, const char *by, bool of_events, const json_t *answer)
@@ -698,7 +698,7 @@ int cli_history(struct cli *c)
 	of_events = cli_opt(c, "changes") || (c->argc && !strncmp(c->argv[0], "tsg:", 4));
 	r = cli_ask(GS_LOCAL_READ_ONLY, "history", args, &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	r = cli_print_history(c, by, of_events, answer);
 	/* without this note, a user would think that the rows are everybody's */
 	if (!c->json && !cli_opt(c, "csv") &&

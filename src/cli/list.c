@@ -21,8 +21,8 @@ static char *by_person(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "suspended_by_uid");
 	const json_t *until = gs_json_at(row, "suspended_until_ns");
-	CLEANUP_FREE char *state =
-		gs_cell_state(row, uid ? cli_user_name((uid_t)json_integer_value(uid)) : NULL);
+	CLEANUP_FREE char *state = gs_cell_state(
+		row, uid ? cli_screen_user_name((uid_t)json_integer_value(uid)) : NULL);
 	char when[32] = "", *text = NULL;
 	struct tm tm;
 	time_t at;
@@ -154,7 +154,7 @@ static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT | OF_TSG },
 	{ "gpu", "GPU", GS_COL_RIGHT | GS_COL_MANY },
 	{ "pid", "PID", GS_COL_RIGHT },
-	{ "uid", "USER", .cell = cli_user, .spare = 20, .most = 24 },
+	{ "uid", "USER", .cell = cli_screen_user, .spare = 20, .most = 24 },
 	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
 	{ "kind", "KIND", OF_TSG, .spare = 7 },
 	{ "engine", "ENGINE", OF_TSG, .spare = 5 },
@@ -202,7 +202,7 @@ static const struct gs_column wide_columns[] = {
 	{ "limit_pct", "LIMIT%", GS_COL_RIGHT | RARE, .spare = 11 },
 	{ "policy_says.means", "MEANS", RARE, .spare = 12 },
 	{ "policy_says.why", "WHY", RARE, .spare = 12 },
-	{ "channel_list", "CHANNELS", GS_COL_WRAP | GS_COL_WIDE, .cell = cli_channels },
+	{ "channel_list", "CHANNELS", GS_COL_WRAP | GS_COL_WIDE, .cell = cli_detail_channels },
 };
 
 /* ---- below the table ------------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ static int print_json(const struct cli *c, json_t *rows)
 	memcpy(all, columns, sizeof(columns));
 	memcpy(all + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
 	r = cli_screen_sort(c, all, n, rows);
-	return r ? r : cli_print_rows(c, all, n, rows);
+	return r ? r : cli_screen_rows(c, all, n, rows);
 }
 
 /* Prints one row per process, or per TSG if the user asked for more than processes. */
@@ -370,7 +370,7 @@ static int print_table(const struct cli *c, const char *target, json_t *rows, co
 	for (size_t i = 0; by_tsg && i < GS_COUNT(all); i++)
 		if (all[i].flags & TSG_ROW)
 			all[i].flags &= ~GS_COL_WIDE;
-	cli_add_ended(shown, ended, true);
+	cli_detail_add_ended(shown, ended, true);
 	r = cli_screen_table(c, all, GS_COUNT(all), shown);
 	if (!r && !cli_opt(c, "wide") && !cli_opt(c, "columns"))
 		print_reasons(c, rows);
@@ -385,7 +385,7 @@ int cli_print_list(const struct cli *c, const char *target, const json_t *answer
 	int r;
 
 	if (c->json) {
-		cli_add_ended(rows, ended, false);
+		cli_detail_add_ended(rows, ended, false);
 		return print_json(c, rows);
 	}
 	if (!json_array_size(rows) && !json_array_size(ended))
@@ -398,8 +398,8 @@ int cli_print_list(const struct cli *c, const char *target, const json_t *answer
 	if (!strcmp(target, "all"))
 		cli_print_parked(json_object_get(answer, "parked"));
 	print_restored(rows);
-	if (cli_not_done(answer))
-		cli_screen_note(c, "%s", cli_not_done(answer));
+	if (cli_client_not_done(answer))
+		cli_screen_note(c, "%s", cli_client_not_done(answer));
 	return r;
 }
 
@@ -408,12 +408,12 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
-	r = cli_request(
+	r = cli_client_request(
 		g, "list",
 		json_pack("{s:s,s:b}", "target", target, "wide", cli_opt(c, "wide") != NULL),
 		&answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (!json_array_size(json_object_get(answer, "tsgs")) && strcmp(target, "all") &&
 	    !cli_opt(c, "watch"))
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
@@ -429,7 +429,7 @@ static int watch(const struct cli *c, struct gpusched *g, const char *target)
 	bool tty = isatty(STDOUT_FILENO);
 	int code = GS_EXIT_OK;
 
-	cli_catch_stop();
+	cli_command_catch_stop();
 	for (int round = 0; !cli_stopped && code == GS_EXIT_OK; round++) {
 		if (!c->json && (tty || round))
 			fputs(tty ? "\033[H\033[J" : "\n", stdout);
@@ -447,8 +447,8 @@ int cli_list(struct cli *c)
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	int r;
 
-	r = cli_open(GS_LOCAL_READ_ONLY, &g);
+	r = cli_client_open(GS_LOCAL_READ_ONLY, &g);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	return (cli_opt(c, "watch") ? watch : list_once)(c, g, target);
 }

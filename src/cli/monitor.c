@@ -90,7 +90,7 @@ static const struct gs_column columns[] = {
 
 /* The columns that --verbose adds. */
 static const struct gs_column verbose_columns[] = {
-	{ "time_unix_ns", "CLOCK", 0, 15, cli_clock },
+	{ "time_unix_ns", "CLOCK", 0, 15, cli_detail_clock },
 	{ "event", "EVENT", 0, 12 },
 	{ "cpu", "CPU", GS_COL_RIGHT, 4 },
 	{ "pid", "PID", GS_COL_RIGHT, 8 },
@@ -103,7 +103,7 @@ static const struct gs_column verbose_columns[] = {
 	{ "engine", "ENGINE", 0, 6 },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT, 7 },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT, 6 },
-	{ "channel_list", "CHANNELS", 0, 15, cli_channels },
+	{ "channel_list", "CHANNELS", 0, 15, cli_detail_channels },
 	{ "timeslice_us", "TIMESLICE_US", GS_COL_RIGHT, 12 },
 	{ NULL, "MORE", 0, 0, rest },
 };
@@ -211,12 +211,12 @@ int cli_monitor(struct cli *c)
 	if (!r && cli_opt(c, "verbose"))
 		r = cli_detail_new(&detail);
 	if (!r)
-		r = cli_open(0, &g);
+		r = cli_client_open(0, &g);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	m.filter = filter;
 	m.detail = detail;
-	cli_catch_stop();
+	cli_command_catch_stop();
 	if (!c->json && new_table(detail != NULL, &table))
 		return cli_fail(-ENOMEM, "out of memory");
 	m.table = table;

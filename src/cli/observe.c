@@ -27,7 +27,7 @@ static void say(const char *what, const char *why)
 	CLEANUP_FREE char *text = NULL;
 
 	if (asprintf(&text, "%s: %s", what, why) > 0)
-		gs_wrap(stdout, text, 0, gs_term_width(stdout));
+		gs_term_wrap(stdout, text, 0, gs_term_width(stdout));
 }
 
 /* Prints the counters that are not 0: most count unusual things. */
@@ -54,7 +54,7 @@ static int print_status(const struct cli *c, const json_t *st)
 	const char *no_gate = json_string_value(json_object_get(st, "gate_reason"));
 
 	if (c->json)
-		return cli_print_object(c, st);
+		return cli_screen_object(c, st);
 	if (!json_is_true(json_object_get(st, "on"))) {
 		puts("off: 'gpusched observe on' turns the taps on");
 		return GS_EXIT_OK;
@@ -86,7 +86,7 @@ static int ask(const struct cli *c, uint32_t flags, const char *verb)
 	int r;
 
 	r = cli_ask(flags, verb, NULL, &answer);
-	return r ? (int)gs_exit_of(r) : print_status(c, answer);
+	return r ? (int)gs_error_exit(r) : print_status(c, answer);
 }
 
 int cli_observe_on(struct cli *c)
@@ -121,7 +121,7 @@ int cli_observe_off(struct cli *c)
 	if (r) {
 		r = cli_ask(0, "observe_off", NULL, &answer);
 		if (r)
-			return gs_exit_of(r);
+			return gs_error_exit(r);
 	}
 	return cli_observe_status(c);
 }
@@ -188,9 +188,9 @@ int cli_observe_launches(struct cli *c)
 		args = json_pack("{s:b}", "on", on);
 	r = cli_ask(c->argc ? 0 : GS_LOCAL_READ_ONLY, "observe_launches", args, &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (c->json)
-		return cli_print_object(c, answer);
+		return cli_screen_object(c, answer);
 	print_launches(answer);
 	return GS_EXIT_OK;
 }

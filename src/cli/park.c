@@ -70,7 +70,7 @@ static void look_once(void)
 	json_t *one;
 	size_t i;
 
-	if (gs_local_open(GS_LOCAL_DAEMON_ONLY, &g) || cli_try(g, "parked", NULL, &answer))
+	if (gs_local_open(GS_LOCAL_DAEMON_ONLY, &g) || cli_client_try(g, "parked", NULL, &answer))
 		return;
 	json_array_foreach(json_object_get(answer, "parked"), i, one)
 		print_progress(one);
@@ -164,13 +164,13 @@ static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 	json_t *one;
 	size_t i;
 
-	if (c->json && cli_print_object(c, (json_t *)answer))
+	if (c->json && cli_screen_object(c, (json_t *)answer))
 		return GS_EXIT_FAILED;
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 		if (!c->json)
 			print_one(one, !strcmp(verb, "park") ? "parked" : "runs again");
 	if (!c->json && matched && json_is_false(json_object_get(answer, "gate")))
-		gs_wrap(stderr, "gpusched: " NO_GATE, 0, CLI_WIDTH);
+		gs_term_wrap(stderr, "gpusched: " NO_GATE, 0, CLI_WIDTH);
 	if (!c->json && !matched)
 		puts("no process is parked");
 	return changed == matched ? GS_EXIT_OK : changed ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
@@ -185,7 +185,7 @@ static int act(const struct cli *c, const char *verb, json_t *args)
 	watch_begin(&w, c);
 	r = cli_ask(0, verb, args, &answer);
 	watch_end(&w);
-	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
+	return r ? (int)gs_error_exit(r) : outcome(c, verb, answer);
 }
 
 int cli_park(struct cli *c)
@@ -199,16 +199,16 @@ int cli_park(struct cli *c)
 		r = gs_parse_length(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
 	if (r)
 		return cli_fail(r, "park: --for: %s", err.text);
-	r = cli_open(0, &g);
+	r = cli_client_open(0, &g);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (for_us && !gpusched_has_daemon(g))
 		return cli_fail(-ENOTSUP, "park: --for needs a daemon, which brings it back: %s",
 				gs_env_start_daemon());
-	cli_close_(&g);
+	cli_client_close_(&g);
 	g = NULL;
 	if (!c->json && !cli_opt(c, "quiet"))
-		gs_wrap(stderr, "gpusched: " RISK, 0, CLI_WIDTH);
+		gs_term_wrap(stderr, "gpusched: " RISK, 0, CLI_WIDTH);
 	return act(c, "park",
 		   json_pack("{s:s,s:I,s:b}", "target", c->argv[0], "for_us", (json_int_t)for_us,
 			     "force", cli_opt(c, "force") != NULL));
@@ -280,13 +280,13 @@ static char *by_cell(const json_t *row)
 		return strdup("policy");
 	if (json_is_true(json_object_get(row, "by_itself")))
 		return strdup("gpusched");
-	return strdup(
-		cli_user_name((uid_t)json_integer_value(json_object_get(row, "parked_by_uid"))));
+	return strdup(cli_screen_user_name(
+		(uid_t)json_integer_value(json_object_get(row, "parked_by_uid"))));
 }
 
 static const struct gs_column columns[] = {
 	{ "pid", "PID", GS_COL_RIGHT },
-	{ "uid", "USER", .cell = cli_user },
+	{ "uid", "USER", .cell = cli_screen_user },
 	{ "comm", "COMM" },
 	{ "class", "CLASS" },
 	{ "state", "STATE" },
@@ -305,13 +305,13 @@ int cli_parked(struct cli *c)
 	int r = cli_ask(0, "parked", NULL, &answer);
 
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	rows = json_object_get(answer, "parked");
 	if (!json_array_size(rows) && !c->json) {
 		puts("no process is parked");
 		return GS_EXIT_OK;
 	}
-	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+	return cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 }
 
 void cli_print_parked(const json_t *parked)
@@ -363,7 +363,7 @@ static void tell_room(const json_t *answer)
 			json_number_value(json_object_get(one, "bytes")) / (double)(1ull << 30));
 }
 
-int cli_run_room(const struct cli *c)
+int cli_park_make_room(const struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	struct gs_error err = {};
@@ -380,7 +380,7 @@ int cli_run_room(const struct cli *c)
 	r = cli_ask(0, "make_room",
 		    json_pack("{s:s,s:I}", "target", target, "bytes", (json_int_t)bytes), &answer);
 	if (r)
-		return (int)gs_exit_of(r);
+		return (int)gs_error_exit(r);
 	tell_room(answer);
 	return 0;
 }

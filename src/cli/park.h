@@ -25,6 +25,6 @@ int cli_unpark_all(const struct cli *c, bool keep);
  * Parks other programs until the memory that --needs asks for is free. If that is impossible,
  * changes nothing. 0, or an enum gs_exit.
  */
-int cli_run_room(const struct cli *c);
+int cli_park_make_room(const struct cli *c);
 
 #endif /* GPUSCHED_CLI_PARK_H */

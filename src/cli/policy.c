@@ -57,7 +57,7 @@ int cli_policy_list(struct cli *c)
 	infos_free(infos, n);
 	if (!n && !c->json)
 		puts("no policies found: set GPUSCHED_POLICIES to their directory");
-	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+	return cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 }
 
 int cli_policy_show(struct cli *c)
@@ -72,7 +72,7 @@ int cli_policy_show(struct cli *c)
 		return cli_fail_err(r, &err, "policy show");
 	row = gs_policy_info_json(&info, false);
 	if (c->json)
-		return cli_print_object(c, row);
+		return cli_screen_object(c, row);
 	printf("%s - %s\n\nobject     %s\ncallbacks  %s\n", info.name,
 	       *info.about ? info.about : "it does not say what it does", info.path,
 	       info.callbacks);
@@ -83,8 +83,8 @@ int cli_policy_show(struct cli *c)
 		       info.timeout_ms);
 	if (info.noptions)
 		putchar('\n');
-	return cli_print_rows(c, option_columns, GS_COUNT(option_columns),
-			      json_object_get(row, "options"));
+	return cli_screen_rows(c, option_columns, GS_COUNT(option_columns),
+			       json_object_get(row, "options"));
 }
 
 static int check_one(const struct cli *c, const char *what)
@@ -125,7 +125,7 @@ static int check_one(const struct cli *c, const char *what)
 	/* a policy that is refused is a failed check, not a wrong use of the command */
 	return why.kind == GS_POLICY_EXIT_VERIFIER || why.kind == GS_POLICY_EXIT_REFUSED
 		       ? GS_EXIT_FAILED
-		       : (int)gs_exit_of(r);
+		       : (int)gs_error_exit(r);
 }
 
 int cli_policy_check(struct cli *c)
@@ -148,14 +148,14 @@ int cli_policy_new(struct cli *c)
 	CLEANUP_JSON json_t *row = NULL;
 	int r;
 
-	r = gs_policy_new(c->argv[0], &err);
+	r = gs_policy_build_skeleton(c->argv[0], &err);
 	if (r)
 		return cli_fail_err(r, &err, "policy new");
 	if (asprintf(&file, "%s.bpf.c", c->argv[0]) < 0)
 		return cli_fail(-ENOMEM, "out of memory");
 	row = json_pack("{s:s}", "file", file);
 	if (c->json)
-		return cli_print_object(c, row);
+		return cli_screen_object(c, row);
 	printf("%s written: next 'gpusched policy build %s'\n", file, file);
 	return GS_EXIT_OK;
 }
@@ -182,7 +182,7 @@ int cli_policy_build(struct cli *c)
 		return cli_fail_err(r, &err, "policy build");
 	row = json_pack("{s:s}", "object", output);
 	if (c->json)
-		return cli_print_object(c, row);
+		return cli_screen_object(c, row);
 	printf("%s built: next 'gpusched policy check %s'\n", output, output);
 	return GS_EXIT_OK;
 }
@@ -194,7 +194,7 @@ int cli_policy_build(struct cli *c)
 static void print_text(const char *name, const char *text)
 {
 	printf("%-*s", TEXT_COLUMN, name);
-	gs_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
+	gs_term_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
 }
 
 char *cli_policy_said(const json_t *policy, uint64_t most_s)
@@ -249,7 +249,7 @@ static void print_exit(const json_t *e)
 		return;
 	print_text("ended", line);
 	if (dump)
-		cli_print_lines(dump);
+		cli_screen_lines(dump);
 }
 
 static int ask(struct cli *c, const char *verb, uint32_t flags, json_t *args,
@@ -260,9 +260,9 @@ static int ask(struct cli *c, const char *verb, uint32_t flags, json_t *args,
 
 	r = cli_ask(flags, verb, args, &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (c->json)
-		return cli_print_object(c, answer);
+		return cli_screen_object(c, answer);
 	print(answer);
 	return GS_EXIT_OK;
 }

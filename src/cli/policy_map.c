@@ -10,7 +10,7 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 #include "cli/verbs_act.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 
 static const struct gs_column columns[] = {
 	{ "map", "MAP" },
@@ -39,7 +39,7 @@ static int list_maps(struct cli *c)
 		return cli_fail_err(r, &err, "policy map");
 	if (!json_array_size(rows) && !c->json)
 		puts("the running policy has no maps");
-	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+	return cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 }
 
 static int print_entry(const struct cli *c, const struct gs_polmap *m, const void *key,
@@ -92,7 +92,7 @@ static void warn_unused(const struct gs_polmap *m)
 	const char *path;
 	struct stat object, pin;
 
-	if (cli_open(GS_LOCAL_READ_ONLY, &g) || cli_try(g, "policy_get", NULL, &get))
+	if (cli_client_open(GS_LOCAL_READ_ONLY, &g) || cli_client_try(g, "policy_get", NULL, &get))
 		return;
 	path = json_string_value(gs_json_at(get, "running.path"));
 	if (path && !stat(path, &object) && !stat(m->path, &pin) &&

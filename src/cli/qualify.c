@@ -94,7 +94,7 @@ static json_t *call_row(const char *name, const json_t *call, double dilate)
 
 static int print(struct cli *c, const struct qualify_result *r)
 {
-	CLEANUP_JSON json_t *all = qualify_json(r), *rows = json_array();
+	CLEANUP_JSON json_t *all = qualify_keep_json(r), *rows = json_array();
 	const char *name;
 	json_t *one;
 	size_t i;
@@ -110,7 +110,7 @@ static int print(struct cli *c, const struct qualify_result *r)
 			json_array_append_new(rows, call_row(name, one, r->dilate));
 	json_array_foreach(json_object_get(all, "latency"), i, one)
 		json_array_append_new(rows, latency_row(one));
-	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+	return cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 }
 
 int cli_qualify(struct cli *c)

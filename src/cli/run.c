@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "local/ask.h"
 #include "local/local.h"
 #include "means/choice.h"
@@ -195,9 +195,9 @@ static void choose_means(const struct cli *c, const char *class_name, struct cho
 	tell_waits(inout->answer);
 	server = json_string_value(json_object_get(inout->answer, "server"));
 	inout->by_itself = true;
-	inout->agent = !strcmp(means, gs_means_name(GS_MEANS_HOLD));
-	inout->share = !strcmp(means, gs_means_name(GS_MEANS_SHARE));
-	if (inout->share || !strcmp(means, gs_means_name(GS_MEANS_POOL)))
+	inout->agent = !strcmp(means, gs_means_choice_name(GS_MEANS_HOLD));
+	inout->share = !strcmp(means, gs_means_choice_name(GS_MEANS_SHARE));
+	if (inout->share || !strcmp(means, gs_means_choice_name(GS_MEANS_POOL)))
 		inout->server = server ? server : "";
 }
 
@@ -231,7 +231,7 @@ struct without {
  */
 static int go_without(struct without *w, bool *what, int r, const struct gs_error *err)
 {
-	if (!w->allowed || gs_exit_of(r) == GS_EXIT_USAGE)
+	if (!w->allowed || gs_error_exit(r) == GS_EXIT_USAGE)
 		return cli_fail(r, "%s", err->text);
 	*what = true;
 	gs_fail(&w->why, r, "%s", err->text);
@@ -251,7 +251,7 @@ static void tell_without(const struct without *w, const char *cmd)
 static int parse_part(const struct cli *c, json_t **ret)
 {
 	static const char *const needs_class[] = { "weight", "limit", "request" };
-	int r = cli_part_args(c, "run", ret);
+	int r = cli_setting_args(c, "run", ret);
 
 	for (size_t i = 0; !r && !cli_opt(c, "class") && i < GS_COUNT(needs_class); i++)
 		if (cli_opt(c, needs_class[i]))
@@ -318,7 +318,7 @@ int cli_run(struct cli *c)
 	if (!r && class_name)
 		r = prepare(c, class_name, part, &how, &sock);
 	if (!r && cli_opt(c, "needs"))
-		r = cli_run_room(c);
+		r = cli_park_make_room(c);
 	if (!r && (how.agent || wants_agent(c, class_name, &how)))
 		r = cli_run_agent(c, class_name, !cli_opt(c, "agent"));
 	json_decref(how.answer);

@@ -29,12 +29,12 @@ bool cli_run_only_tells(void)
 /* Looks beside this program first, then where libraries are installed. */
 static bool find_agent(char *ret, size_t size)
 {
-	if (!gs_own_folder(ret, size - sizeof("/" AGENT))) {
+	if (!gs_beside_folder(ret, size - sizeof("/" AGENT))) {
 		strcat(ret, "/" AGENT);
 		if (!access(ret, R_OK))
 			return true;
 	}
-	return gs_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
+	return gs_beside_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
 }
 
 /* ---- programs that drop LD_PRELOAD ------------------------------------------------------------- */

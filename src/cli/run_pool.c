@@ -41,7 +41,7 @@ static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
 	fprintf(stderr,
 		"gpusched: run: in %s %s (MPS server %s). No time slices between its programs, "
 		"and one that fails can make all of them fail: see gpusched-run(8)\n",
-		gs_mps_kind(p), p->name, server);
+		gs_mps_place_kind(p), p->name, server);
 }
 
 static sigset_t signals(void)
@@ -76,10 +76,10 @@ static void ask(int sock, enum gs_mps_op op, int number)
 	struct gs_mps_message m = { .op = op, .number = number };
 	uint64_t until = gs_now_ns() + ASK_MS * NS_PER_MS, now;
 
-	if (gs_mps_send(sock, &m))
+	if (gs_mps_link_send(sock, &m))
 		return;
 	while ((now = gs_now_ns()) < until &&
-	       !gs_mps_receive(sock, &m, (int)((until - now) / NS_PER_MS) + 1)) {
+	       !gs_mps_link_receive(sock, &m, (int)((until - now) / NS_PER_MS) + 1)) {
 		if (m.op == GS_MPS_DONE)
 			return;
 		if (m.op == GS_MPS_SAY)
@@ -134,7 +134,7 @@ static int watch(int sock, int sigs, pid_t pid)
 			forward(sock, pid, &si);
 		if (!f[1].revents)
 			continue;
-		if (gs_mps_receive(sock, &m, 0)) {
+		if (gs_mps_link_receive(sock, &m, 0)) {
 			say("the pool's supervisor has ended, and its MPS server with it");
 			sock = -1;
 		} else if (m.op == GS_MPS_SAY) {
@@ -163,7 +163,7 @@ int cli_run_beside(const struct cli *c, int sock)
 	if (pid < 0)
 		return cli_fail(-errno, "run: no new process: %s", strerror(errno));
 	m.pid = pid;
-	gs_mps_send(sock, &m);
+	gs_mps_link_send(sock, &m);
 	return watch(sock, sigs, pid);
 }
 

@@ -224,18 +224,18 @@ void cli_screen_note(const struct cli *c, const char *format, ...)
 	va_end(ap);
 	escaped = r < 0 ? NULL : gs_escaped(text);
 	if (escaped)
-		gs_wrap(stdout, escaped, 0, cli_screen_width(c));
+		gs_term_wrap(stdout, escaped, 0, cli_screen_width(c));
 }
 
 /* ---- other output ---------------------------------------------------------------------------- */
 
-int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
+int cli_screen_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
 {
-	return cli_print_rows_with(c, cols, n, rows, NULL, NULL);
+	return cli_screen_rows_with(c, cols, n, rows, NULL, NULL);
 }
 
-int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
-			const char *key, const json_t *value)
+int cli_screen_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
+			 const char *key, const json_t *value)
 {
 	CLEANUP_SHEET struct gs_sheet *t = NULL;
 	int r;
@@ -253,7 +253,7 @@ int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_
 	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;
 }
 
-void cli_print_lines(const char *text)
+void cli_screen_lines(const char *text)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
@@ -306,7 +306,7 @@ static void print_members(const json_t *object, const char *prefix)
 	}
 }
 
-int cli_print_object(const struct cli *c, const json_t *object)
+int cli_screen_object(const struct cli *c, const json_t *object)
 {
 	if (c->json)
 		return gs_json_line(stdout, object) ? cli_fail(-EIO, "output cannot be written")
@@ -316,7 +316,7 @@ int cli_print_object(const struct cli *c, const json_t *object)
 }
 
 /* Remembers the last user: neighbouring rows mostly belong to the same one. */
-const char *cli_user_name(uid_t uid)
+const char *cli_screen_user_name(uid_t uid)
 {
 	static uid_t asked = (uid_t)-1;
 	static char name[64];
@@ -333,9 +333,9 @@ const char *cli_user_name(uid_t uid)
 	return name;
 }
 
-char *cli_user(const json_t *row)
+char *cli_screen_user(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "uid");
 
-	return uid ? strdup(cli_user_name((uid_t)json_integer_value(uid))) : NULL;
+	return uid ? strdup(cli_screen_user_name((uid_t)json_integer_value(uid))) : NULL;
 }

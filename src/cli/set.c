@@ -26,7 +26,7 @@ static int outcome(const struct cli *c, const char *verb, json_t *answer)
 	json_t *res;
 	size_t i;
 
-	if (c->json && cli_print_object(c, answer))
+	if (c->json && cli_screen_object(c, answer))
 		return GS_EXIT_FAILED;
 	if (!c->json)
 		printf("%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " TSGs\n", verb,
@@ -49,7 +49,7 @@ static int act(const struct cli *c, const char *verb, json_t *args)
 	int r;
 
 	r = cli_ask(0, verb, args, &answer);
-	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
+	return r ? (int)gs_error_exit(r) : outcome(c, verb, answer);
 }
 
 /* Sets "limit=30" or "request=none", which apply to a whole program, not to its TSGs. */
@@ -72,7 +72,7 @@ static int set_part(const struct cli *c, const char *name, const char *word)
 	r = cli_ask(0, name, json_pack("{s:s,s:I}", "target", c->argv[0], name, (json_int_t)pct),
 		    &answer);
 	snprintf(what, sizeof(what), "set %s", name);
-	return r ? (int)gs_exit_of(r) : cli_class_told(c, what, answer);
+	return r ? (int)gs_error_exit(r) : cli_class_told(c, what, answer);
 }
 
 int cli_set(struct cli *c)
@@ -96,7 +96,7 @@ int cli_set(struct cli *c)
 	return act(c, "set", TAKE_PTR(args));
 }
 
-int cli_preempt(struct cli *c)
+int cli_set_preempt(struct cli *c)
 {
 	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
 }
@@ -117,7 +117,7 @@ static bool daemon_there(void)
 {
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 
-	return !cli_open(0, &g) && gpusched_has_daemon(g);
+	return !cli_client_open(0, &g) && gpusched_has_daemon(g);
 }
 
 static int suspend_for(const struct cli *c, uint64_t us)
@@ -140,7 +140,7 @@ static int suspend_for(const struct cli *c, uint64_t us)
 	return r;
 }
 
-int cli_suspend(struct cli *c)
+int cli_set_suspend(struct cli *c)
 {
 	struct gs_error err = {};
 	uint64_t for_us = 0;
@@ -156,7 +156,7 @@ int cli_suspend(struct cli *c)
 	return act(c, "suspend", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-int cli_resume(struct cli *c)
+int cli_set_resume(struct cli *c)
 {
 	return act(c, "resume", json_pack("{s:s}", "target", c->argv[0]));
 }
@@ -184,11 +184,11 @@ static int restore_tsgs(struct cli *c)
 			      cli_opt(c, "classes") != NULL),
 		    &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	failed = json_integer_value(json_object_get(answer, "failed"));
 	restored = json_integer_value(json_object_get(answer, "restored"));
 	if (c->json)
-		cli_print_object(c, answer);
+		cli_screen_object(c, answer);
 	else if (!json_integer_value(json_object_get(answer, "changed")))
 		puts("restore: every TSG has its owner's settings, and no policy runs");
 	else
@@ -210,7 +210,7 @@ static int restore_tsgs(struct cli *c)
 	return restored ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
 }
 
-int cli_restore(struct cli *c)
+int cli_set_restore(struct cli *c)
 {
 	int r = restore_tsgs(c), parked = cli_unpark_all(c, cli_opt(c, "keep") != NULL);
 

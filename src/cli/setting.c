@@ -38,7 +38,7 @@ int cli_setting_parse(const char *text, json_t *args, struct gs_error *err)
 		 : json_object_set_new(args, key, word ? json_string(word) : json_integer(value));
 }
 
-int cli_part_args(const struct cli *c, const char *verb, json_t **ret)
+int cli_setting_args(const struct cli *c, const char *verb, json_t **ret)
 {
 	static const struct {
 		const char *name;

@@ -14,6 +14,6 @@ struct cli;
 /* Adds KEY=VALUE to @args. -EINVAL or -ERANGE with one line. */
 int cli_setting_parse(const char *text, json_t *args, struct gs_error *err);
 /* Makes an object of --weight, --limit and --request, as far as they are given. An enum gs_exit. */
-int cli_part_args(const struct cli *c, const char *verb, json_t **ret);
+int cli_setting_args(const struct cli *c, const char *verb, json_t **ret);
 
 #endif /* GPUSCHED_CLI_SETTING_H */

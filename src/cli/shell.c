@@ -145,7 +145,7 @@ static unsigned char on_tab(EditLine *el, int ch)
 			words[i] = found[i];
 		if (!n || text[strlen(text) - 1] == ' ')
 			words[n++] = "";
-		done = insert(el, cli_candidates(sh->table, (size_t)n, words, all), all,
+		done = insert(el, cli_shell_candidates(sh->table, (size_t)n, words, all), all,
 			      words[n - 1]);
 	}
 	if (tok)

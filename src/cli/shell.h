@@ -20,7 +20,7 @@ int cli_sim_list(struct cli *c);
  * Finds the words that can complete the last of @words ("": the line ends with a blank). Each word
  * comes once, in the order of the table of commands. Returns their number.
  */
-size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
-		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);
+size_t cli_shell_candidates(const struct cli_table *t, size_t n, const char *const *words,
+			    char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);
 
 #endif /* GPUSCHED_CLI_SHELL_H */

@@ -64,8 +64,8 @@ static void add_nouns(const struct cli_table *t, struct found *f)
 	add(f, "", "quit");
 }
 
-size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
-		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN])
+size_t cli_shell_candidates(const struct cli_table *t, size_t n, const char *const *words,
+			    char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN])
 {
 	struct found f = { .all = ret, .prefix = n ? words[n - 1] : "" };
 	const struct cli_cmd *cmd = n > 1 ? command(t, n - 1, words) : NULL;

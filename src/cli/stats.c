@@ -27,10 +27,10 @@ int cli_stats(struct cli *c)
 		return cli_fail(-EINVAL, "stats: --wide, --columns and --sort go with --by");
 	r = cli_ask(GS_LOCAL_READ_ONLY, "stats", by ? json_pack("{s:s}", "by", by) : NULL, &answer);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	if (by)
-		return cli_print_sums(c, by, false, answer);
+		return cli_print_history_sums(c, by, false, answer);
 	if (!c->json)
 		drop_ago(answer);
-	return cli_print_object(c, answer);
+	return cli_screen_object(c, answer);
 }

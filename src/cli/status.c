@@ -173,7 +173,7 @@ static void put_used(json_t *rows)
 
 static const struct gs_column columns[] = {
 	{ "pid", "PID", GS_COL_RIGHT },
-	{ "uid", "USER", GS_COL_WIDE, .cell = cli_user, .most = 24 },
+	{ "uid", "USER", GS_COL_WIDE, .cell = cli_screen_user, .most = 24 },
 	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
 	{ "class", "CLASS", .most = 16 },
 	{ USED_KEY, USED_HEAD, GS_COL_RIGHT, .cell = used },
@@ -219,7 +219,7 @@ static int print_tsgs(const struct cli *c, const json_t *tsgs, const json_t *end
 		waiting += json_is_true(json_object_get(t, "waiting"));
 	}
 	n -= json_array_size(shown);
-	cli_add_ended(shown, ended_rows, true);
+	cli_detail_add_ended(shown, ended_rows, true);
 	memcpy(cols, columns, sizeof(cols));
 	for (size_t i = 0; i < GS_COUNT(cols) && !samples; i++)
 		if (cols[i].head && !strcmp(cols[i].head, USED_HEAD))
@@ -339,7 +339,7 @@ static void put_words(FILE *f, const char *name)
 		fputc(*name == '_' ? ' ' : tolower(*name), f);
 }
 
-bool cli_is_untold(const json_t *says)
+bool cli_status_is_untold(const json_t *says)
 {
 	const char *why = json_string_value(json_object_get(says, "not_held"));
 
@@ -376,7 +376,7 @@ static void print_says(const json_t *tsg, const char *policy)
 		fprintf(f, ", requests reported by its %s",
 			json_string_value(json_object_get(tsg, "requests_by")));
 	if (!fclose(f) && n)
-		gs_wrap(stdout, text, 0, FINDING_WIDTH);
+		gs_term_wrap(stdout, text, 0, FINDING_WIDTH);
 }
 
 /* Prints "BEFORE: TEXT", its further lines below TEXT. */
@@ -387,8 +387,8 @@ static void print_wrapped(const char *before, const char *text, const char *afte
 
 	printf("%s: ", before);
 	if (asprintf(&all, "%s%s", text, after) >= 0)
-		gs_wrap(stdout, all, strlen(before) + 2,
-			width && width < FINDING_WIDTH ? width : FINDING_WIDTH);
+		gs_term_wrap(stdout, all, strlen(before) + 2,
+			     width && width < FINDING_WIDTH ? width : FINDING_WIDTH);
 }
 
 /* Says what it means for a service that its requests are not seen, and what helps. */
@@ -396,7 +396,7 @@ static void print_untold(const json_t *tsg)
 {
 	CLEANUP_FREE char *text = NULL;
 
-	if (!cli_is_untold(json_object_get(tsg, "policy_says")))
+	if (!cli_status_is_untold(json_object_get(tsg, "policy_says")))
 		return;
 	if (asprintf(&text, "nobody is paused for requests of process %lld (%s): they are not seen",
 		     (long long)json_integer_value(json_object_get(tsg, "pid")),
@@ -464,7 +464,7 @@ static void print_requests(const json_t *tsg)
 			100 * unknown / all);
 	put_missed(f, r);
 	if (!fclose(f))
-		gs_wrap(stdout, text, 0, FINDING_WIDTH);
+		gs_term_wrap(stdout, text, 0, FINDING_WIDTH);
 }
 
 static bool has_slo(const json_t *tsg)
@@ -523,7 +523,7 @@ static void print_said(const json_t *o)
 
 	if (said &&
 	    asprintf(&text, "%s, %s", json_string_value(json_object_get(o, "policy")), said) > 0)
-		gs_wrap(stdout, text, 0, CLI_WIDTH);
+		gs_term_wrap(stdout, text, 0, CLI_WIDTH);
 }
 
 static const char *text_of(const json_t *finding, const char *key)
@@ -547,7 +547,7 @@ static void since(const json_t *finding, char *ret, size_t size)
 			 s < LONG_S ? "s" : "min");
 }
 
-size_t cli_print_findings(const json_t *findings, const char *level)
+size_t cli_print_status_findings(const json_t *findings, const char *level)
 {
 	size_t i, n = 0;
 	json_t *x;
@@ -569,12 +569,12 @@ size_t cli_print_findings(const json_t *findings, const char *level)
 static void print_findings(const struct cli *c, const json_t *o)
 {
 	const json_t *findings = json_object_get(o, "findings");
-	size_t wrong = cli_print_findings(findings, "wrong"), unknown;
+	size_t wrong = cli_print_status_findings(findings, "wrong"), unknown;
 
 	print_all_says(c, json_object_get(o, "gpus"),
 		       json_string_value(json_object_get(o, "policy")));
-	cli_print_findings(findings, "note");
-	unknown = cli_print_findings(findings, "unknown");
+	cli_print_status_findings(findings, "note");
+	unknown = cli_print_status_findings(findings, "unknown");
 	if (!wrong)
 		puts(unknown ? "nothing is wrong as far as is known" : "nothing is wrong");
 }
@@ -624,7 +624,7 @@ int cli_status(struct cli *c)
 	r = cli_ask(GS_LOCAL_READ_ONLY, "status", json_pack("{s:I}", "for_us", (json_int_t)for_us),
 		    &o);
 	if (r)
-		return gs_exit_of(r);
+		return gs_error_exit(r);
 	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
 		sort(json_object_get(gpu, "tsgs"));
 	if (!c->json) {
@@ -634,7 +634,7 @@ int cli_status(struct cli *c)
 	} else {
 		r = gs_json_line(stdout, o);
 	}
-	return r                                        ? gs_exit_of(r)
+	return r                                        ? gs_error_exit(r)
 	       : json_is_true(json_object_get(o, "ok")) ? GS_EXIT_OK
 							: GS_EXIT_WRONG;
 }

@@ -55,11 +55,11 @@ extern const struct cli_table cli_table; /* the table of this program */
  */
 int cli_find(const struct cli_table *t, int argc, char **argv, const struct cli_cmd **ret,
 	     int *ret_used, struct gs_error *err);
-bool cli_known_noun(const struct cli_table *t, const char *noun);
+bool cli_find_noun(const struct cli_table *t, const char *noun);
 /* True if `gpusched run` has this option; @option is without its dashes. */
-bool cli_run_has(const struct cli_table *t, const char *option);
+bool cli_find_run_option(const struct cli_table *t, const char *option);
 /* Writes "did you mean 'X' or 'Y'?". False: no option is similar. @word: without its dashes. */
-bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
+bool cli_find_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
 
 /* ---- cli.c ----------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ int cli_main(const struct cli_table *t, int argc, char **argv);
 
 /* ---- help.c ---------------------------------------------------------------------------------- */
 
-void cli_usage(const struct cli_table *t, FILE *out);
+void cli_help_usage(const struct cli_table *t, FILE *out);
 void cli_help(FILE *out, const struct cli_cmd *cmd);
 void cli_help_noun(const struct cli_table *t, FILE *out, const char *noun);
 

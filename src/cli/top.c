@@ -91,7 +91,7 @@ static void make_rows(struct view *v)
 	size_t i;
 
 	v->t.before = v->sorted_by == v->t.sort ? v->rows : NULL;
-	rows = gs_top_rows(&v->t);
+	rows = gs_top_layout_rows(&v->t);
 	v->t.before = NULL;
 	json_decref(v->rows);
 	v->rows = rows;
@@ -116,7 +116,7 @@ static int look(struct view *v)
 
 	args = json_pack("{s:I}", "window_s",
 			 (json_int_t)(window_s > WINDOW_MAX_S ? WINDOW_MAX_S : window_s));
-	r = cli_request(v->g, "status", args, &answer);
+	r = cli_client_request(v->g, "status", args, &answer);
 	if (r)
 		return r;
 	json_decref(v->status);
@@ -149,7 +149,7 @@ static void put_users(json_t *rows)
 	size_t i;
 
 	json_array_foreach(rows, i, row) {
-		CLEANUP_FREE char *user = cli_user(row);
+		CLEANUP_FREE char *user = cli_screen_user(row);
 
 		json_object_set_new(row, "user", user ? json_string(user) : json_null());
 	}
@@ -158,13 +158,13 @@ static void put_users(json_t *rows)
 static int print_text(struct view *v)
 {
 	struct gs_grid grid;
-	unsigned int rows = gs_top_height(&v->t, v->rows),
+	unsigned int rows = gs_top_layout_height(&v->t, v->rows),
 		     cols = (unsigned int)gs_term_width(stdout);
 
 	if (gs_grid_new(rows < 8 ? 8 : rows, cols ? cols : BATCH_COLS, &grid))
 		return -ENOMEM;
 	put_users(v->rows);
-	gs_top_draw(&v->t, v->rows, &grid);
+	gs_top_layout_draw(&v->t, v->rows, &grid);
 	grid.rows = rows;
 	if (v->shown)
 		putchar('\n');
@@ -406,7 +406,7 @@ static int draw(struct view *v)
 	/* if not all rows fit, the chosen row is the last one shown */
 	gs_identity_add(v->identity, v->rows, v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0,
 			rows);
-	gs_top_draw(&v->t, v->rows, &grid);
+	gs_top_layout_draw(&v->t, v->rows, &grid);
 	gs_screen_show(&grid);
 	gs_grid_free(&grid);
 	return 0;
@@ -475,7 +475,7 @@ static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 	v->period_ns = (uint64_t)(s * (double)NS_PER_S);
 	if (sort && !strcmp(sort, "held")) /* its name in the JSON */
 		sort = "used";
-	while (sort && v->t.sort < GS_SORTS && strcmp(sort, gs_top_sort_name(v->t.sort)))
+	while (sort && v->t.sort < GS_SORTS && strcmp(sort, gs_top_layout_sort_name(v->t.sort)))
 		v->t.sort++;
 	return v->t.sort == GS_SORTS
 		       ? gs_fail(err, -EINVAL, "--sort is used, waited, turns or pid, not '%s'",
@@ -487,7 +487,7 @@ static int run(struct cli *c, struct view *v)
 {
 	int r;
 
-	cli_catch_stop();
+	cli_command_catch_stop();
 	setlocale(LC_CTYPE, "");
 	v->gpus = json_object_get(v->status, "gpus");
 	v->t.gpus = v->gpus;
@@ -498,7 +498,7 @@ static int run(struct cli *c, struct view *v)
 	if (!cli_opt(c, "batch") && !c->json)
 		return on_terminal(v);
 	r = batch(v);
-	return r ? (int)gs_exit_of(r) : GS_EXIT_OK;
+	return r ? (int)gs_error_exit(r) : GS_EXIT_OK;
 }
 
 int cli_top(struct cli *c)
@@ -509,7 +509,7 @@ int cli_top(struct cli *c)
 
 	if (r)
 		r = cli_fail(r, "top: %s", err.text);
-	else if (cli_open(0, &v.g))
+	else if (cli_client_open(0, &v.g))
 		r = GS_EXIT_FAILED;
 	else
 		r = run(c, &v);

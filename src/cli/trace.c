@@ -51,7 +51,7 @@ static int write_out(struct recording *rec)
 			continue;
 		if (n < 0) {
 			rec->error = -errno;
-			rec->good += (off_t)gs_trace_whole(rec->pb.p, at);
+			rec->good += (off_t)gs_packet_whole(rec->pb.p, at);
 			if (rec->file && ftruncate(rec->fd, rec->good))
 				rec->file = false;
 			return rec->error;
@@ -202,7 +202,7 @@ static int record(struct gpusched *g, const char *path, uint64_t for_us)
 		gs_recorder_free(rec.recorder);
 		return cli_fail(r, "trace record: %s: %s", path, strerror(-r));
 	}
-	cli_catch_stop();
+	cli_command_catch_stop();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	r = follow(g, &rec);
@@ -231,8 +231,8 @@ int cli_trace_record(struct cli *c)
 			&err);
 	if (r)
 		return cli_fail(r, "trace record: %s", err.text);
-	r = cli_open(GS_LOCAL_DAEMON_ONLY, &g);
-	return r ? (int)gs_exit_of(r) : record(g, path, for_us);
+	r = cli_client_open(GS_LOCAL_DAEMON_ONLY, &g);
+	return r ? (int)gs_error_exit(r) : record(g, path, for_us);
 }
 
 /* ---- export, plot ---------------------------------------------------------------------------- */
@@ -277,10 +277,10 @@ int cli_trace_export(struct cli *c)
 	if (!in)
 		return bad_file("export", c->argv[0], -errno, &err);
 	r = strcmp(format, "json") ? gs_trace_summary(in, &rows, &err)
-				   : gs_trace_to_json(in, stdout, &err);
+				   : gs_trace_to_chrome(in, stdout, &err);
 	if (r)
 		return bad_file("export", c->argv[0], r, &err);
-	return rows ? cli_print_rows(c, columns, GS_COUNT(columns), rows) : GS_EXIT_OK;
+	return rows ? cli_screen_rows(c, columns, GS_COUNT(columns), rows) : GS_EXIT_OK;
 }
 
 /* Lets gnuplot draw @script into a picture. */

@@ -12,10 +12,10 @@
 struct cli;
 
 int cli_set(struct cli *c);
-int cli_preempt(struct cli *c);
-int cli_suspend(struct cli *c);
-int cli_resume(struct cli *c);
-int cli_restore(struct cli *c);
+int cli_set_preempt(struct cli *c);
+int cli_set_suspend(struct cli *c);
+int cli_set_resume(struct cli *c);
+int cli_set_restore(struct cli *c);
 int cli_run(struct cli *c);
 int cli_class_get(struct cli *c);
 int cli_class_set(struct cli *c);

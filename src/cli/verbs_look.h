@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 struct cli;
 
@@ -35,9 +35,9 @@ int cli_help_cmd(struct cli *c);
  * True if the policy holds no other TSG for this TSG's requests, since nobody reports them. @says:
  * the policy's report on the TSG.
  */
-bool cli_is_untold(const json_t *says);
+bool cli_status_is_untold(const json_t *says);
 /* Returns why nothing was done after an answer; NULL: all was done. Not a verb. */
-const char *cli_not_done(const json_t *answer);
+const char *cli_client_not_done(const json_t *answer);
 
 /* ---- screen.c -------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ static const char *const periods[] = {
 	[GS_PERIOD_MONTH] = "month",
 };
 
-const char *gs_period_name(enum gs_period p)
+const char *gs_budget_period_name(enum gs_period p)
 {
 	return periods[p];
 }
@@ -36,7 +36,7 @@ static int64_t midnight(const struct tm *day, int days, int months)
 	return (int64_t)mktime(&t);
 }
 
-void gs_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s, int64_t *ret_ends_s)
+void gs_budget_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s, int64_t *ret_ends_s)
 {
 	time_t at = (time_t)at_s;
 	struct tm t = { 0 };
@@ -185,7 +185,7 @@ int gs_config_budgets(const struct gs_config *c, enum gs_naming naming, struct g
 			return gs_fail(err, r, "%s: Budget: %s", c->budgets.at[i], why.text);
 		}
 		if (r == GS_NAME_WAITS)
-			gs_texts_add(waiting, why.text, c->budgets.at[i], NULL);
+			gs_config_add_text(waiting, why.text, c->budgets.at[i], NULL);
 		else
 			ret->n++;
 	}

@@ -19,9 +19,10 @@ struct gs_config;
 struct gs_texts;
 
 enum gs_period { GS_PERIOD_DAY, GS_PERIOD_WEEK, GS_PERIOD_MONTH };
-const char *gs_period_name(enum gs_period p);
+const char *gs_budget_period_name(enum gs_period p);
 /* The period that contains @at_s (since 1970), in local time; a week begins on Monday. */
-void gs_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s, int64_t *ret_ends_s);
+void gs_budget_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s,
+			 int64_t *ret_ends_s);
 
 struct gs_budget_rule {
 	bool by_user;

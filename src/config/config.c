@@ -38,7 +38,7 @@ static struct gs_texts *texts_of(struct gs_config *c, const struct key *k)
 	return (struct gs_texts *)((char *)c + k->offset);
 }
 
-void gs_texts_clear(struct gs_texts *t)
+void gs_config_clear_texts(struct gs_texts *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->text[i]);
@@ -59,7 +59,7 @@ static int grow(char ***list, size_t n)
 	return grown ? 0 : -ENOMEM;
 }
 
-int gs_texts_add(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
+int gs_config_add_text(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
 {
 	if (t->n >= MAX_TEXTS)
 		return gs_fail(err, -EINVAL, "more than %d lines of this key", MAX_TEXTS);
@@ -81,14 +81,14 @@ static int texts_copy(struct gs_texts *to, const struct gs_texts *from)
 	int r = 0;
 
 	for (size_t i = 0; i < from->n && !r; i++)
-		r = gs_texts_add(to, from->text[i], from->at[i], NULL);
+		r = gs_config_add_text(to, from->text[i], from->at[i], NULL);
 	return r;
 }
 
 int gs_config_leave_out(struct gs_config *c, struct gs_texts *lines, size_t i, const char *at,
 			const char *why)
 {
-	int r = gs_texts_add(&c->left_out, why, at, NULL);
+	int r = gs_config_add_text(&c->left_out, why, at, NULL);
 
 	if (r == -EINVAL) /* so many are told of; the others are left out as well */
 		r = 0;
@@ -156,12 +156,12 @@ static int set_texts(struct gs_config *c, const struct key *k, const char *value
 	struct gs_texts *t = texts_of(c, k);
 
 	if (!*value) {
-		gs_texts_clear(t);
+		gs_config_clear_texts(t);
 		return 0;
 	}
 	if (t == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
 		return gs_fail(err, -EINVAL, "'%s' is not key=value", value);
-	return gs_texts_add(t, value, at, err);
+	return gs_config_add_text(t, value, at, err);
 }
 
 /* Parses "yes", "no", "trusted", "yes trusted". */
@@ -294,11 +294,11 @@ void gs_config_free(struct gs_config *c)
 		return;
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
-			gs_texts_clear(texts_of(c, &keys[i]));
+			gs_config_clear_texts(texts_of(c, &keys[i]));
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		free(c->set_at[i]);
-	gs_texts_clear(&c->replaced);
-	gs_texts_clear(&c->left_out);
+	gs_config_clear_texts(&c->replaced);
+	gs_config_clear_texts(&c->left_out);
 	free(c);
 }
 
@@ -389,7 +389,7 @@ static int note_place(struct reading *rd, const struct key *k, const char *at)
 	rd->set_in[k - keys] = rd->line;
 	if (*place) {
 		snprintf(text, sizeof(text), "%s= replaces that of %s", k->name, *place);
-		r = gs_texts_add(&rd->c->replaced, text, at, NULL);
+		r = gs_config_add_text(&rd->c->replaced, text, at, NULL);
 	}
 	if (r == -ENOMEM)
 		return r;

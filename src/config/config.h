@@ -130,8 +130,8 @@ struct gs_texts {
 };
 
 /* Adds an entry. -EINVAL: there are 1024. */
-int gs_texts_add(struct gs_texts *t, const char *text, const char *at, struct gs_error *err);
-void gs_texts_clear(struct gs_texts *t);
+int gs_config_add_text(struct gs_texts *t, const char *text, const char *at, struct gs_error *err);
+void gs_config_clear_texts(struct gs_texts *t);
 
 struct gs_config {
 	char policy[64]; /* started with the daemon; "": none */
@@ -229,7 +229,7 @@ struct gs_declared {
  */
 int gs_config_declare(const struct gs_config *c, enum gs_naming naming, struct gs_declared *ret,
 		      struct gs_error *err);
-void gs_declared_done(struct gs_declared *d);
+void gs_config_declared_done(struct gs_declared *d);
 
 /* Prints the table of keys for people: one paragraph per key. */
 void gs_config_help(FILE *out);

@@ -46,7 +46,7 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 
 		if (strncmp(word, values[i].key, len))
 			continue;
-		r = gs_parse_u64_in(gs_unit_of(values[i].key), word + len, values[i].min,
+		r = gs_parse_u64_in(gs_parse_unit(values[i].key), word + len, values[i].min,
 				    values[i].max, &v, err);
 		if (!r) /* little-endian, as on all machines that run this */
 			memcpy((char *)cls + values[i].offset, &v, values[i].size);
@@ -126,8 +126,9 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct lines 
 		int r = add(classes, lines->text[i], &why);
 
 		if (r == GS_NAME_WAITS) {
-			r = of->waiting ? gs_texts_add(of->waiting, why.text, lines->at[i], err)
-					: 0;
+			r = of->waiting
+				    ? gs_config_add_text(of->waiting, why.text, lines->at[i], err)
+				    : 0;
 			i++;
 		} else if (r && of->prune && r != -ENOMEM) {
 			r = gs_config_leave_out(of->prune, (void *)((char *)of->prune + of->key), i,
@@ -243,17 +244,17 @@ int gs_config_declare(const struct gs_config *c, enum gs_naming naming, struct g
 		r = gs_config_budgets(c, naming, &d.waiting, &d.budgets, err);
 	d.waiting_budgets = d.waiting.n - before;
 	if (r)
-		gs_declared_done(&d);
+		gs_config_declared_done(&d);
 	else
 		*ret = d;
 	return r;
 }
 
-void gs_declared_done(struct gs_declared *d)
+void gs_config_declared_done(struct gs_declared *d)
 {
 	gs_classes_free(d->classes);
 	gs_budget_rules_done(&d->budgets);
-	gs_texts_clear(&d->waiting);
+	gs_config_clear_texts(&d->waiting);
 	d->classes = NULL;
 	d->waiting_budgets = 0;
 }

@@ -386,7 +386,7 @@ static void look_at_use(const struct gs_agents *a, const struct agent *one)
 
 	if (!at || at > now || now - at >= GS_AGENT_BEAT_NS)
 		return;
-	gs_park_agent_counts(a->ctl->parking, one->process->pid, one->process->start_ns, use);
+	gs_park_use_counts(a->ctl->parking, one->process->pid, one->process->start_ns, use);
 }
 
 static void look_at_all(struct gs_agents *a, uint64_t now)
@@ -513,7 +513,7 @@ static int listen_on(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	int r = gs_agent_daemon_path(sun.sun_path, sizeof(sun.sun_path));
+	int r = gs_agent_sheet_path(sun.sun_path, sizeof(sun.sun_path));
 
 	if (r)
 		return r;

@@ -11,7 +11,7 @@
 #include "basic/escape.h"
 #include "basic/grow.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/steady.h"
 #include "control/control.h"
 #include "engine/spend.h"
@@ -51,7 +51,7 @@ struct past {
 
 #define PASTS_MAX 6 /* three periods, each for users and for cgroups */
 struct reading {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct past pasts[PASTS_MAX];
 	size_t n;
 	int64_t from_s, to_s; /* when this daemon may have written records */
@@ -122,7 +122,7 @@ static int take_row(json_t *row, void *user)
 	return 0;
 }
 
-static void read_past(struct gs_errand *e)
+static void read_past(struct gs_task *e)
 {
 	struct reading *rd = (struct reading *)e;
 
@@ -137,11 +137,11 @@ static void read_past(struct gs_errand *e)
 			.root = true,
 		};
 
-		rd->code = gs_history_ask(gs_env()->state_dir, &q, take_row, p, &rd->err);
+		rd->code = gs_history_query_ask(gs_env()->state_dir, &q, take_row, p, &rd->err);
 	}
 }
 
-static void past_read(struct gs_errand *e)
+static void past_read(struct gs_task *e)
 {
 	struct reading *rd = (struct reading *)e;
 	struct gs_budgets *b = e->owner;
@@ -166,10 +166,10 @@ static void past_read(struct gs_errand *e)
 			       "budgets: GPU time of before this start is not counted: %s",
 			       rd->err.text);
 	}
-	gs_errand_unref(e);
+	gs_task_unref(e);
 }
 
-static void reading_free(struct gs_errand *e)
+static void reading_free(struct gs_task *e)
 {
 	struct reading *rd = (struct reading *)e;
 
@@ -192,7 +192,7 @@ static void plan_past(struct reading *rd, const struct gs_budget_rule *rule, int
 	p = &rd->pasts[rd->n++];
 	p->period = rule->period;
 	p->by_user = rule->by_user;
-	gs_period_of(rule->period, now_s, &p->begins_s, &ends_s);
+	gs_budget_period_of(rule->period, now_s, &p->begins_s, &ends_s);
 }
 
 static int begin_reading(struct gs_budgets *b)
@@ -212,15 +212,15 @@ static int begin_reading(struct gs_budgets *b)
 	rd = calloc(1, sizeof(*rd));
 	if (!rd)
 		return -ENOMEM;
-	rd->errand = (struct gs_errand){ read_past, past_read, reading_free, .fd = -1, .refs = 1 };
+	rd->task = (struct gs_task){ read_past, past_read, reading_free, .fd = -1, .refs = 1 };
 	now_s = clock_s(b);
 	rd->from_s = b->began_s;
 	rd->to_s = now_s + GS_STEADY_JUMP_S;
 	for (size_t i = 0; i < b->spending.rules.n; i++)
 		plan_past(rd, &b->spending.rules.all[i], now_s);
-	r = gs_errand_begin(&rd->errand, b->ctl->hub, b);
+	r = gs_task_begin(&rd->task, b->ctl->hub, b);
 	if (r)
-		gs_errand_unref(&rd->errand);
+		gs_task_unref(&rd->task);
 	else
 		b->reading = rd;
 	return r;
@@ -255,8 +255,8 @@ static void tell(struct gs_budgets *b, struct gs_spending_account *a, bool over)
 		       "budget: %s %s has used up its %" PRIu64
 		       " s of GPU time a %s: until %s it %s",
 		       a->rule->by_user ? "user" : "cgroup", name,
-		       (uint64_t)(a->rule->ns / NS_PER_S), gs_period_name(a->rule->period), when,
-		       a->rule->stop ? "is suspended" : "runs only where nobody else waits");
+		       (uint64_t)(a->rule->ns / NS_PER_S), gs_budget_period_name(a->rule->period),
+		       when, a->rule->stop ? "is suspended" : "runs only where nobody else waits");
 	else
 		gs_log(LOG_NOTICE, "budget: %s %s has GPU time again",
 		       a->rule->by_user ? "user" : "cgroup", name);
@@ -268,7 +268,7 @@ static void tell(struct gs_budgets *b, struct gs_spending_account *a, bool over)
 	gs_json_put_text(o, "what", over ? "used-up" : "again");
 	gs_json_put_number(o, "uid", a->rule->by_user, a->uid);
 	gs_json_put(o, "cgroup", a->rule->by_user ? NULL : gs_json_text(a->key.name));
-	gs_json_put_text(o, "per", gs_period_name(a->rule->period));
+	gs_json_put_text(o, "per", gs_budget_period_name(a->rule->period));
 	gs_json_put_text(o, "over", a->rule->stop ? "stop" : "wait");
 	gs_json_put_number(o, "again_s", true, (uint64_t)a->ends_s);
 	gs_observers_say(&b->ctl->hub->observers, o, a->rule->by_user ? a->uid : 0);
@@ -314,7 +314,7 @@ static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {
 		s->last = s->over != NULL;
-		gs_job_put_last(b->ctl->hub->table, s->id, GS_LAST_SPENT, s->last);
+		gs_facts_put_last_job(b->ctl->hub->table, s->id, GS_LAST_SPENT, s->last);
 	}
 	set_spent(b, s, s->over && (s->over->rule->stop || wanted));
 }
@@ -451,14 +451,14 @@ void gs_budgets_end(struct gs_control *ctl)
 	if (!b)
 		return;
 	if (b->reading)
-		gs_errand_wait(&b->reading->errand);
+		gs_task_wait(&b->reading->task);
 	b->fig->charged = NULL;
 	ctl->budgets = NULL;
 	HASH_ITER(hh, b->spenders, s, next) {
 		if (ctl->hub->engine)
 			set_spent(b, s, false);
 		if (s->last)
-			gs_job_put_last(ctl->hub->table, s->id, GS_LAST_SPENT, false);
+			gs_facts_put_last_job(ctl->hub->table, s->id, GS_LAST_SPENT, false);
 		HASH_DEL(b->spenders, s);
 		free(s);
 	}

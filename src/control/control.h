@@ -15,7 +15,7 @@
 struct gs_agents;
 struct gs_budgets;
 struct gs_counted;
-struct gs_errand;
+struct gs_task;
 struct gs_harm;
 struct gs_restoring;
 struct gs_starting;
@@ -49,9 +49,9 @@ struct gs_control {
 	uint32_t overruled_logged;
 	struct gs_starting *starting; /* NULL: nothing is being started */
 	bool ends;                    /* nothing is started any more */
-	struct gs_errand *discarding; /* the task that frees the last policy; NULL: none */
+	struct gs_task *discarding;   /* the task that frees the last policy; NULL: none */
 	struct gs_launches *ending;   /* counting that ends when its task is over */
-	struct gs_errand *launching;  /* the task that probes a library or ends counting */
+	struct gs_task *launching;    /* the task that probes a library or ends counting */
 	bool launching_ends;          /* no further task will start */
 	bool launches_asked;          /* a person turned counting on */
 	/* Number of requests under way that need counting. */

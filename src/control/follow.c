@@ -46,7 +46,7 @@ static struct gs_saved_tsg *find(struct gs_control *ctl, const struct gpusched_t
 
 		if (t->away && t->pid == rec->task.pid && t->id < rec->task.id &&
 		    t->engine == rec->task.engine && t->gpu == gpu->index &&
-		    gs_start_same(t->start_ns, rec->owner_start_ns))
+		    gs_process_same(t->start_ns, rec->owner_start_ns))
 			return t;
 	}
 	return NULL;

@@ -11,7 +11,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "control/control.h"
 #include "control/harm_priv.h"
 #include "control/klog.h"
@@ -264,7 +264,7 @@ static void on_tsg(struct harm_tsg *t, void *user)
 	if (t->ended_ns || (!q && !t->inside))
 		return;
 	if (t->inside != (q != NULL))
-		gs_job_put_last(h->ctl->hub->table, t->id, GS_LAST_QUARANTINE, q != NULL);
+		gs_facts_put_last_job(h->ctl->hub->table, t->id, GS_LAST_QUARANTINE, q != NULL);
 	t->inside = q != NULL;
 	gs_engine_quarantine(h->ctl->hub->engine, &t->key, q != NULL);
 }
@@ -356,7 +356,8 @@ void gs_harm_metrics(const struct gs_control *ctl, FILE *f)
 {
 	const struct gs_harm *h = ctl->harm;
 
-	gs_metric_head(f, "xids", "counter", "errors that the driver reported (Xid 0: a lost GPU)");
+	gs_openmetrics_head(f, "xids", "counter",
+			    "errors that the driver reported (Xid 0: a lost GPU)");
 	for (size_t i = 0; h && i < h->ncounts; i++) {
 		const struct harm_count *c = &h->counts[i];
 		char gpu[12] = "";

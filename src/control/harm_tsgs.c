@@ -154,7 +154,7 @@ static void ask(struct gs_harm *h, struct harm_tsg *t)
 	if (r == -EAGAIN || r == -EBUSY)
 		return;
 	t->asked = true;
-	t->known = !r && (!t->start_ns || gs_start_same(program.start_ns, t->start_ns)) &&
+	t->known = !r && (!t->start_ns || gs_process_same(program.start_ns, t->start_ns)) &&
 		   !gs_program_id(t->uid, program.exe, program.args, program.nargs,
 				  who ? who->cgroup : NULL, who && *who->pod.uid ? &who->pod : NULL,
 				  &t->program);

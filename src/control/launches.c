@@ -47,13 +47,13 @@ json_t *gs_service_launches_refused(const struct gs_control *ctl)
 #define END_MS 5000
 
 struct trip {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_launch_job *job; /* NULL: counting ends */
 	/* a copy, since the service may be freed before the thread ends */
 	struct gs_launches *ending;
 };
 
-static void trip_work(struct gs_errand *e)
+static void trip_work(struct gs_task *e)
 {
 	struct trip *t = (struct trip *)e;
 
@@ -74,7 +74,7 @@ static void take_result(struct gs_control *ctl, struct gs_launch_job *job)
 	gs_log(LOG_INFO, "launches are not counted any more");
 }
 
-static void trip_end(struct gs_errand *e)
+static void trip_end(struct gs_task *e)
 {
 	struct gs_control *ctl = e->owner;
 
@@ -84,7 +84,7 @@ static void trip_end(struct gs_errand *e)
 	gs_service_launches_go_on(ctl);
 }
 
-static void trip_free(struct gs_errand *e)
+static void trip_free(struct gs_task *e)
 {
 	free(e);
 }
@@ -97,20 +97,20 @@ static void set_out(struct gs_control *ctl, struct gs_launch_job *job)
 
 	if (t) {
 		*t = here;
-		t->errand = (struct gs_errand){ trip_work, trip_end, trip_free };
+		t->task = (struct gs_task){ trip_work, trip_end, trip_free };
 	}
-	if (t && !gs_errand_begin(&t->errand, ctl->hub, ctl)) {
-		ctl->launching = &t->errand;
-		gs_errand_unref(&t->errand); /* the thread has a reference, which is enough */
+	if (t && !gs_task_begin(&t->task, ctl->hub, ctl)) {
+		ctl->launching = &t->task;
+		gs_task_unref(&t->task); /* the thread has a reference, which is enough */
 		return;
 	}
 	if (t)
-		gs_errand_unref(&t->errand);
-	trip_work(&here.errand);
+		gs_task_unref(&t->task);
+	trip_work(&here.task);
 	take_result(ctl, job);
 }
 
-struct gs_errand *gs_service_launches_ending(const struct gs_control *ctl)
+struct gs_task *gs_service_launches_ending(const struct gs_control *ctl)
 {
 	return ctl->ending ? ctl->launching : NULL;
 }
@@ -150,7 +150,7 @@ void gs_service_launches_end(struct gs_control *ctl)
 {
 	ctl->launching_ends = true;
 	if (ctl->launching)
-		gs_errand_leave(ctl->launching, END_MS);
+		gs_task_leave(ctl->launching, END_MS);
 	if (ctl->launching) { /* the thread hangs in the kernel: its data stays */
 		gs_log(LOG_WARNING, "launch probes may stay: the kernel has neither set nor "
 				    "removed them for some seconds");

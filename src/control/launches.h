@@ -10,7 +10,7 @@
 #include "process/reader.h"
 #include "table/table.h"
 
-struct gs_errand;
+struct gs_task;
 struct gs_control;
 
 bool gs_service_launches_wanted(const struct gs_control *ctl);
@@ -40,7 +40,7 @@ void gs_service_launches_event(void *self, const struct gpusched_event *ev);
  */
 void gs_service_launches_go_on(struct gs_control *ctl);
 /* The task that is ending counting: no new counting may begin before it is over. NULL: none. */
-struct gs_errand *gs_service_launches_ending(const struct gs_control *ctl);
+struct gs_task *gs_service_launches_ending(const struct gs_control *ctl);
 /* Ends counting. Waits for the task under way for at most 5 s. */
 void gs_service_launches_end(struct gs_control *ctl);
 

@@ -20,7 +20,7 @@
  * True if a daemon listens on the socket. Other holders of the lock, a guardian at work or a
  * command, will be done soon.
  */
-bool gs_service_has_daemon(void)
+bool gs_service_lock_has_daemon(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -39,7 +39,7 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 		struct gs_error why = { 0 };
 		int r = gs_lock_take(ret_fd, &why);
 
-		if (r != -EBUSY || gs_now_ns() >= until || gs_service_has_daemon())
+		if (r != -EBUSY || gs_now_ns() >= until || gs_service_lock_has_daemon())
 			return r ? gs_fail(err, r, "%s", why.text) : 0;
 		gs_sleep_ns(20 * NS_PER_MS);
 	}
@@ -54,7 +54,8 @@ static bool is_late(struct gs_table *o)
 	struct gpusched_cfg cfg;
 	uint64_t first = 0;
 
-	while (!gs_cfg_get(o, &cfg) && cfg.heartbeat_ns && (!first || cfg.heartbeat_ns == first)) {
+	while (!gs_table_cfg(o, &cfg) && cfg.heartbeat_ns &&
+	       (!first || cfg.heartbeat_ns == first)) {
 		if (gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS)
 			return true;
 		first = cfg.heartbeat_ns;
@@ -63,7 +64,7 @@ static bool is_late(struct gs_table *o)
 	return false;
 }
 
-int gs_service_overtake(int *ret_fd, struct gs_error *err)
+int gs_service_lock_overtake(int *ret_fd, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
 	struct gs_table *o;
@@ -75,7 +76,7 @@ int gs_service_overtake(int *ret_fd, struct gs_error *err)
 	 * otherwise the lock's holder is a command, is starting, or responds: nobody acts in its
 	 * place
 	 */
-	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
+	r = gs_service_lock_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
 	if (!r)
 		r = gs_cfg_next_epoch(o);
 	if (!r)

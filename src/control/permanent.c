@@ -68,7 +68,7 @@ int gs_permanent_keep(const struct gs_control *ctl, const char *const *options, 
 	gs_permanent_load(&old, NULL);
 	snprintf(path, sizeof(path), "%s/%s-%llu.bpf.o", gs_env()->state_dir,
 		 gs_policy_running(ctl->hub->policy)->name, (unsigned long long)gs_now_ns());
-	object = gs_policy_object(ctl->hub->policy, &len);
+	object = gs_stock_object(ctl->hub->policy, &len);
 	if (mkdir(gs_env()->state_dir, 0700) && errno != EEXIST)
 		return gs_fail(err, -errno, "%s: %s", gs_env()->state_dir, strerror(errno));
 	r = gs_file_replace(path, object, len, err);
@@ -91,7 +91,7 @@ int gs_permanent_load(struct gs_saved_policy *ret, struct gs_error *err)
 	int r;
 
 	path_of(path);
-	r = gs_read_own(path, MAX_BYTES, &text, &len, err);
+	r = gs_file_read_own(path, MAX_BYTES, &text, &len, err);
 	if (r)
 		return r;
 	o = json_loads((const char *)text, JSON_REJECT_DUPLICATES, NULL);

@@ -70,16 +70,16 @@ void gs_policy_beat(void *self)
 
 	if (!ctl->hub->policy)
 		return;
-	gs_policy_take_refused(ctl->hub->policy, name_refused, ctl->hub);
-	ctl->hub->beat_soon |= !gs_policy_rests(ctl->hub->policy);
+	gs_stock_take_refused(ctl->hub->policy, name_refused, ctl->hub);
+	ctl->hub->beat_soon |= !gs_stock_rests(ctl->hub->policy);
 }
 
-uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left)
+uint64_t gs_service_policy_kicks(const struct gs_control *ctl, uint64_t *ret_left)
 {
 	uint64_t granted = 0, left = 0;
 
 	if (ctl->hub->policy)
-		gs_policy_kicks(ctl->hub->policy, &granted, &left);
+		gs_stock_kicks(ctl->hub->policy, &granted, &left);
 	if (ret_left)
 		*ret_left = left;
 	return granted;
@@ -112,7 +112,7 @@ static void take_over(struct gs_control *ctl, struct gs_policy *p, const char *n
 int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err)
 {
-	uint64_t left, granted = gs_service_kicks(ctl, &left);
+	uint64_t left, granted = gs_service_policy_kicks(ctl, &left);
 	char old[GS_POLICY_NAME_LEN] = "";
 
 	if (code)
@@ -143,7 +143,7 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 			    const char *message)
 {
 	struct gs_policy_exit exit = { .kind = kind };
-	uint64_t left, granted = gs_service_kicks(ctl, &left);
+	uint64_t left, granted = gs_service_policy_kicks(ctl, &left);
 	struct gs_policy *p = ctl->hub->policy;
 
 	if (!p)
@@ -205,7 +205,7 @@ void gs_policy_log_overruled(struct gs_control *ctl, const struct gpusched_tsg *
 			gs_log(LOG_NOTICE,
 			       "tsg %llu of pid %u is overruled: %s; 'gpusched list' shows others",
 			       (unsigned long long)rec->task.id, rec->task.pid,
-			       gs_overrule_text(i));
+			       gs_core_overrule_text(i));
 	ctl->overruled_logged |= why;
 }
 
@@ -233,7 +233,7 @@ static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 	struct gs_policy_exit exit = { 0 };
 	int r;
 
-	r = gs_policy_dispatch(ctl->hub->policy, &exit);
+	r = gs_stock_dispatch(ctl->hub->policy, &exit);
 	if (r > 0)
 		gs_engine_touch_all(ctl->hub->engine);
 	if (r < 0)
@@ -243,7 +243,7 @@ static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 
 static void watch_ticks(struct gs_control *ctl)
 {
-	int r = sd_event_add_io(ctl->hub->event, &ctl->ticks, gs_policy_fd(ctl->hub->policy),
+	int r = sd_event_add_io(ctl->hub->event, &ctl->ticks, gs_stock_fd(ctl->hub->policy),
 				EPOLLIN, on_tick, ctl);
 
 	if (r < 0)

@@ -20,7 +20,7 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
  * Returns how many extra rounds the running policy asked for and got; *ret_left: those that it did
  * not get. The hub's counters hold those of earlier policies.
  */
-uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left);
+uint64_t gs_service_policy_kicks(const struct gs_control *ctl, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kind,
 			    const char *message);
 /* The policy has failed: @exit says how. Takes its dump. The policy is no longer the chosen one. */

@@ -13,7 +13,7 @@
 #include "table/cfg.h"
 #include "engine/restore.h"
 
-void gs_past_learn(struct gs_control *ctl)
+void gs_reapply_learn(struct gs_control *ctl)
 {
 	struct gs_past *past = &ctl->past;
 	struct gs_restored done = { 0 };
@@ -23,7 +23,7 @@ void gs_past_learn(struct gs_control *ctl)
 	if (!ctl->hub->opts.daemon || ctl->hub->opts.dry_run)
 		return;
 	past->crashed = ctl->saved.running;
-	if (!gs_cfg_get(ctl->hub->table, &cfg))
+	if (!gs_table_cfg(ctl->hub->table, &cfg))
 		past->died_ns = cfg.heartbeat_ns;
 	if (!gs_report_take(&done, &died_ns)) {
 		past->died_ns = died_ns;
@@ -38,14 +38,14 @@ void gs_past_learn(struct gs_control *ctl)
 	}
 	if (!past->died_ns)
 		past->died_ns = gs_now_ns();
-	past->twice = past->crashed && gs_saved_crashed_twice(&ctl->saved, past->died_ns);
+	past->twice = past->crashed && gs_reapply_crashed_twice(&ctl->saved, past->died_ns);
 	if (past->crashed)
 		ctl->saved.crashed_ns = past->died_ns;
 	if (past->twice)
 		gs_words_no_slices(ctl->hub->classes, "two crashes");
 }
 
-bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns)
+bool gs_reapply_crashed_twice(const struct gs_saved *saved, uint64_t died_ns)
 {
 	return saved->crashed_ns && died_ns >= saved->crashed_ns &&
 	       died_ns - saved->crashed_ns < GS_SAVED_TWICE_NS;
@@ -56,7 +56,7 @@ bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns)
 static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *rec)
 {
 	return rec->key.client == t->key.client && rec->key.handle == t->key.handle &&
-	       rec->task.pid == t->pid && gs_start_same(rec->owner_start_ns, t->start_ns) &&
+	       rec->task.pid == t->pid && gs_process_same(rec->owner_start_ns, t->start_ns) &&
 	       !(rec->flags & GPUSCHED_TSG_GONE);
 }
 

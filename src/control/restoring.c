@@ -12,7 +12,7 @@
 #include "engine/settled.h"
 #include "engine/restore.h"
 
-static void restoring_work(struct gs_errand *e)
+static void restoring_work(struct gs_task *e)
 {
 	struct gs_restoring *t = (struct gs_restoring *)e;
 
@@ -37,7 +37,7 @@ static void drop_pod_slices(struct gs_hub *hub)
  * Compares all TSGs again: wishes may have come meanwhile, and calls that were under way have
  * results.
  */
-static void restoring_end(struct gs_errand *e)
+static void restoring_end(struct gs_task *e)
 {
 	struct gs_control *ctl = e->owner;
 
@@ -50,7 +50,7 @@ static void restoring_end(struct gs_errand *e)
 	gs_observers_restored(&ctl->hub->observers);
 }
 
-static void restoring_free(struct gs_errand *e)
+static void restoring_free(struct gs_task *e)
 {
 	free((struct gs_restoring *)e);
 }
@@ -61,17 +61,17 @@ int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct
 	int r;
 
 	if (t) {
-		t->errand.refs++;
+		t->task.refs++;
 		*ret = t;
 		return 0;
 	}
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	t->errand = (struct gs_errand){ restoring_work, restoring_end, restoring_free };
-	r = gs_errand_begin(&t->errand, ctl->hub, ctl);
+	t->task = (struct gs_task){ restoring_work, restoring_end, restoring_free };
+	r = gs_task_begin(&t->task, ctl->hub, ctl);
 	if (r < 0) {
-		gs_errand_unref(&t->errand);
+		gs_task_unref(&t->task);
 		return gs_fail(err, r, "nothing can be put back now: %s", strerror(-r));
 	}
 	if (ctl->hub->engine) /* on results, the engine would make the restore's calls again */

@@ -11,7 +11,7 @@
 struct gs_control;
 
 struct gs_restoring {
-	struct gs_errand errand;
+	struct gs_task task;
 	int code;
 	struct gs_restored done;
 	struct gs_error err;

@@ -82,7 +82,7 @@ static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
 
 	if (!needs_copy(p))
 		return 0;
-	object = gs_policy_object(ctl->hub->policy, &len);
+	object = gs_stock_object(ctl->hub->policy, &len);
 	p->object = malloc(len);
 	if (!p->object)
 		return -ENOMEM;
@@ -476,9 +476,9 @@ void gs_saved_load(struct gs_control *ctl)
 	int r;
 
 	path_of(path);
-	r = gs_read_own(path, MAX_BYTES, &text, &len, &err);
+	r = gs_file_read_own(path, MAX_BYTES, &text, &len, &err);
 	if (!r)
-		r = gs_boot_id(boot);
+		r = gs_file_boot_id(boot);
 	if (!r)
 		r = gs_saved_parse(&ctl->saved, (const char *)text, boot, &err);
 	if (r && r != -ENOENT) {
@@ -503,7 +503,7 @@ static int write_file(struct gs_control *ctl, struct gs_error *err)
 
 	if (r)
 		return r;
-	if (gs_boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
+	if (gs_file_boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
 		return gs_fail(err, -ENOMEM, "out of memory");
 	path_of(path);
 	return gs_file_replace(path, text, strlen(text), err);

@@ -84,7 +84,7 @@ int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot,
 /* The file's text, malloc'd; NULL if out of memory. */
 char *gs_saved_text(const struct gs_saved *saved, const char *boot);
 /* True if the last daemon crashed at @died_ns, less than a minute after the one before it. */
-bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns);
+bool gs_reapply_crashed_twice(const struct gs_saved *saved, uint64_t died_ns);
 
 /* Returns NULL if no person set anything for the TSG. */
 struct gs_saved_tsg *gs_saved_find(struct gs_saved *saved, uint64_t id);
@@ -143,7 +143,7 @@ struct gs_past {
 };
 
 /* Finds out what was restored after the last daemon's death, by its guardian or just now. */
-void gs_past_learn(struct gs_control *ctl);
+void gs_reapply_learn(struct gs_control *ctl);
 /* Applies saved settings and suspensions again. */
 void gs_reapply_settings(struct gs_control *ctl);
 /* Starts the policy that a person chose, else the configuration's, else the permanent one. */

@@ -20,7 +20,7 @@
 #include "control/policy.h"
 
 struct gs_starting {
-	struct gs_errand errand;
+	struct gs_task task;
 	char *name; /* name of the policy; NULL: only counting starts */
 	enum gs_host_word host;
 	char **options;
@@ -29,9 +29,9 @@ struct gs_starting {
 	bool count;
 	bool may_count;
 	/* A task that ends counting and must be over before this start; NULL: none. */
-	struct gs_errand *ending;
+	struct gs_task *ending;
 	/* frees the policy that this one replaces; must be over first */
-	struct gs_errand *discarding;
+	struct gs_task *discarding;
 
 	/* these belong to the thread until it is over */
 	struct gs_policy *policy;
@@ -45,14 +45,14 @@ struct gs_starting {
 	bool chosen, permanent; /* a person chose the policy */
 };
 
-static void starting_free(struct gs_errand *e)
+static void starting_free(struct gs_task *e)
 {
 	struct gs_starting *t = (struct gs_starting *)e;
 
 	for (size_t i = 0; i < t->noptions; i++)
 		free(t->options[i]);
-	gs_errand_unref(t->ending);
-	gs_errand_unref(t->discarding);
+	gs_task_unref(t->ending);
+	gs_task_unref(t->discarding);
 	free(t->options);
 	free(t->name);
 	free(t->exit.dump);
@@ -61,19 +61,19 @@ static void starting_free(struct gs_errand *e)
 
 void gs_starting_unref(struct gs_starting *t)
 {
-	gs_errand_unref(&t->errand);
+	gs_task_unref(&t->task);
 }
 
 void gs_starting_chosen(struct gs_starting *t, bool permanent)
 {
-	((struct gs_control *)t->errand.owner)->wanted.by_config = false;
+	((struct gs_control *)t->task.owner)->wanted.by_config = false;
 	t->permanent = permanent;
 	t->chosen = true;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void starting_work(struct gs_errand *e)
+static void starting_work(struct gs_task *e)
 {
 	struct gs_starting *t = (struct gs_starting *)e;
 	bool count = t->count;
@@ -86,12 +86,12 @@ static void starting_work(struct gs_errand *e)
 	if (!t->code && t->name && hooked)
 		t->code = gs_hooked_new(t->policy, &t->hooked, &t->exit, &t->err);
 	if (t->discarding)
-		gs_errand_follow(t->discarding, &t->cancelled);
+		gs_task_follow(t->discarding, &t->cancelled);
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
 	if (t->code || !count)
 		return;
-	if (t->ending && !gs_errand_follow(t->ending, &t->cancelled))
+	if (t->ending && !gs_task_follow(t->ending, &t->cancelled))
 		t->launches_code = gs_fail(&t->launches_err, -ECANCELED, "called off");
 	else
 		t->launches_code =
@@ -132,7 +132,7 @@ static int refuse_second(const struct gs_starting *t, struct gs_error *err)
 	return gs_fail(err, -EBUSY, "launches begin to be counted: try again when that is done");
 }
 
-static void starting_end(struct gs_errand *e);
+static void starting_end(struct gs_task *e);
 
 int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host,
 		      const char *const *options, size_t n, struct gs_starting **ret,
@@ -150,7 +150,7 @@ int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	t->errand = (struct gs_errand){ starting_work, starting_end, starting_free };
+	t->task = (struct gs_task){ starting_work, starting_end, starting_free };
 	t->host = where;
 	t->may_count = ctl->hub->opts.daemon && !ctl->hub->launches;
 	t->count = t->may_count && gs_service_launches_wanted(ctl);
@@ -163,10 +163,10 @@ int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host
 	gs_policy_build_forbid(false);
 	r = copy_wish(t, name, options, n);
 	if (r) {
-		starting_free(&t->errand);
+		starting_free(&t->task);
 		return r;
 	}
-	r = gs_errand_begin(&t->errand, ctl->hub, ctl);
+	r = gs_task_begin(&t->task, ctl->hub, ctl);
 	if (r < 0) {
 		gs_starting_unref(t);
 		return gs_fail(err, r, "nothing can be started now: %s", strerror(-r));
@@ -180,7 +180,7 @@ int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host
 
 static void put_launches(struct gs_starting *t)
 {
-	struct gs_control *ctl = t->errand.owner;
+	struct gs_control *ctl = t->task.owner;
 
 	if (t->launches_code)
 		gs_log(LOG_WARNING, "%s", t->launches_err.text);
@@ -251,7 +251,7 @@ static bool differs(const struct gs_control *ctl, const char *text)
 
 static void put_policy(struct gs_starting *t)
 {
-	struct gs_control *ctl = t->errand.owner;
+	struct gs_control *ctl = t->task.owner;
 	char *text = text_of_start(t);
 
 	if (!t->code)
@@ -272,13 +272,13 @@ static void put_policy(struct gs_starting *t)
 
 static void put_in_place(struct gs_starting *t)
 {
-	struct gs_control *ctl = t->errand.owner;
+	struct gs_control *ctl = t->task.owner;
 
 	put_launches(t);
 	if (t->name)
 		put_policy(t);
 	else if (t->launches_code) {
-		((struct gs_control *)t->errand.owner)->launches_asked = false;
+		((struct gs_control *)t->task.owner)->launches_asked = false;
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
@@ -287,19 +287,19 @@ static void put_in_place(struct gs_starting *t)
 
 		ctl->wanted.gave_up |= is_same(text, started);
 	}
-	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for the result, so log it */
+	if (t->name && t->code && t->task.refs == 1) /* nobody waits for the result, so log it */
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	/* the configuration may have been read again meanwhile: then it decides */
 	if (t->name && !t->code && t->chosen && !ctl->wanted.by_config)
-		gs_saved_choose(t->errand.owner, t->name, gs_host_name(t->host),
+		gs_saved_choose(t->task.owner, t->name, gs_host_name(t->host),
 				(const char *const *)t->options, t->noptions);
 	if (t->name && !t->code && t->permanent)
-		t->code = gs_permanent_keep(t->errand.owner, (const char *const *)t->options,
+		t->code = gs_permanent_keep(t->task.owner, (const char *const *)t->options,
 					    t->noptions, &t->err);
-	gs_service_launches_update(t->errand.owner);
-	gs_agents_look(t->errand.owner);
+	gs_service_launches_update(t->task.owner);
+	gs_agents_look(t->task.owner);
 	if (t->name && !t->code && !t->launches_code)
-		count_after_all(t->errand.owner);
+		count_after_all(t->task.owner);
 }
 
 /* Begins to start the configured policy. If it cannot run, logs that, and the old one goes on. */
@@ -352,7 +352,7 @@ static void follow_configuration(struct gs_control *ctl)
 				       "the configuration has none any more");
 }
 
-static void starting_end(struct gs_errand *e)
+static void starting_end(struct gs_task *e)
 {
 	struct gs_starting *t = (struct gs_starting *)e;
 
@@ -402,7 +402,7 @@ void gs_starting_end(struct gs_control *ctl)
 	if (!ctl->starting)
 		return;
 	gs_starting_cancel(ctl);
-	gs_errand_wait(&ctl->starting->errand);
+	gs_task_wait(&ctl->starting->task);
 }
 
 const char *gs_starting_policy(const struct gs_control *ctl)
@@ -422,7 +422,7 @@ int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
 	if (t->cancelled)
 		return gs_fail(err, -ECANCELED, "%s was called off before it had started",
 			       t->name ? t->name : "counting launches");
-	if (!t->errand.over)
+	if (!t->task.over)
 		return -EINPROGRESS;
 	return t->code ? gs_fail(err, t->code, "%s", t->err.text) : 0;
 }
@@ -435,7 +435,7 @@ int gs_starting_now(struct gs_control *ctl, const char *name, const char *host,
 
 	if (r)
 		return r;
-	gs_errand_wait(&t->errand);
+	gs_task_wait(&t->task);
 	r = gs_starting_result(t, err);
 	gs_starting_unref(t);
 	return r;

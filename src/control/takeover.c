@@ -14,7 +14,7 @@
 #include "taps/taps.h"
 #include "engine/restore.h"
 
-int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err)
+int gs_takeover_restore(bool lives, struct gs_restored *ret, struct gs_error *err)
 {
 	struct gs_table *t;
 	unsigned int branch;
@@ -23,14 +23,14 @@ int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err
 
 	if (r < 0)
 		return r;
-	gs_self_add(t, getpid());
+	gs_cfg_self_add(t, getpid());
 	gs_cfg_policy_active(t, false);
 	r = gs_rm_driver(&branch, version, sizeof(version), err);
 	if (!r)
 		r = gs_restore(t, branch, ret, err);
 	if (!r && !lives)
 		gs_cfg_heartbeat(t, 0);
-	gs_self_del(t, getpid());
+	gs_cfg_self_del(t, getpid());
 	gs_table_close(t);
 	return r;
 }
@@ -43,7 +43,7 @@ static int start_anew(struct gs_error *err)
 {
 	struct gs_restored done = { 0 };
 	struct gs_error why = { 0 };
-	int r = gs_restore_remains(false, &done, &why);
+	int r = gs_takeover_restore(false, &done, &why);
 
 	if (done.changed)
 		gs_log(LOG_WARNING, "%u TSGs put back, %u gone, %u failed", done.restored,
@@ -56,7 +56,7 @@ static int start_anew(struct gs_error *err)
 	return r ? r : gs_taps_on(err);
 }
 
-int gs_taps_ready(struct gs_error *err)
+int gs_takeover_taps_ready(struct gs_error *err)
 {
 	struct gs_error why = { 0 };
 	int r = gs_taps_on(&why);

@@ -136,7 +136,7 @@ static void tell_tsg(struct gs_told_requests *rq, struct gs_where_tsg *tsg, bool
 	enum gpusched_run_op op = begins ? GPUSCHED_RUN_REQUEST_BEGIN : GPUSCHED_RUN_REQUEST_END;
 
 	tsg->told = begins;
-	if (gs_policy_ask(hub->policy, op, &tsg->key, GS_REQUEST_ARG(rq->from, quiet_of(rq))))
+	if (gs_stock_ask(hub->policy, op, &tsg->key, GS_REQUEST_ARG(rq->from, quiet_of(rq))))
 		return;
 	if (hub->engine)
 		gs_engine_touch(hub->engine, &tsg->key);
@@ -178,7 +178,7 @@ static void tell(struct gs_told_requests *rq, bool begins)
 	}
 	tell_tsgs(rq);
 	if (hub->policy)
-		gs_policy_nudge(hub->policy);
+		gs_stock_nudge(hub->policy);
 }
 
 /* Reports the open request to further TSGs, if it turns out to work in them. */
@@ -186,7 +186,7 @@ static void tell_others(struct gs_told_requests *rq, uint64_t now)
 {
 	gs_where_look(&rq->where, rq->ctl->hub->account, now);
 	if (tell_tsgs(rq))
-		gs_policy_nudge(rq->ctl->hub->policy);
+		gs_stock_nudge(rq->ctl->hub->policy);
 }
 
 static void look_at(struct gs_told_requests *rq, uint64_t at)

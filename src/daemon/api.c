@@ -47,7 +47,7 @@ static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c,
 
 static void put_counter(FILE *f, const char *name, const char *help, uint64_t value)
 {
-	gs_metric_head(f, name, "counter", help);
+	gs_openmetrics_head(f, name, "counter", help);
 	fprintf(f, "gpusched_%s_total %llu\n", name, (unsigned long long)value);
 }
 
@@ -56,7 +56,7 @@ static void put_metrics(FILE *f, void *user)
 	const struct api *a = user;
 
 	put_counter(f, "connections_refused", "connections past a user's share", a->refused);
-	gs_metric_head(f, "watchers", "gauge", "clients that watch events");
+	gs_openmetrics_head(f, "watchers", "gauge", "clients that watch events");
 	fprintf(f, "gpusched_watchers %u\n", a->nwatchers);
 	put_counter(f, "watchers_dropped", "watchers that did not keep up", a->watchers_dropped);
 	put_counter(f, "trace_lines_missed", "lines that a recorder was too slow for",

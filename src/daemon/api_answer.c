@@ -11,7 +11,7 @@
 #include <utlist.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "daemon/api_link.h"
 #include "daemon/api_priv.h"
 

@@ -37,7 +37,7 @@ struct answer {
 static int complain(int code, const char *text)
 {
 	fprintf(stderr, "gpusched-exporter: %s\n", text);
-	return gs_exit_of(code);
+	return gs_error_exit(code);
 }
 
 /* ---- the daemon's side ----------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "daemon/daemon.h"
 #include "table/cfg.h"
 #include "table/table.h"
@@ -75,7 +75,7 @@ static bool died(void)
 
 	if (gs_table_open(&o, NULL))
 		return false;
-	gs_cfg_get(o, &cfg);
+	gs_table_cfg(o, &cfg);
 	gs_table_close(o);
 	return cfg.heartbeat_ns != 0;
 }

@@ -26,7 +26,7 @@ static int complain(const struct gs_error *err, int code)
 	fprintf(stderr, "gpuschedd: %s\n", shown);
 	if (getenv("NOTIFY_SOCKET"))
 		sd_notifyf(0, "STATUS=%s\nERRNO=%d", shown, -code);
-	return gs_exit_of(code);
+	return gs_error_exit(code);
 }
 
 /* @start: bad lines are left out. */
@@ -82,8 +82,8 @@ static int check_policy(const struct gs_config *c, struct gs_error *err)
 	int r = 0;
 
 	if (c->policy[0])
-		r = gs_policy_fits(c->policy, (const char *const *)c->policy_options.text,
-				   c->policy_options.n, &why);
+		r = gs_policy_check_options(c->policy, (const char *const *)c->policy_options.text,
+					    c->policy_options.n, &why);
 	return r ? gs_fail(err, r, "Policy=%s: %.400s", c->policy, why.text) : 0;
 }
 
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 		return GS_EXIT_OK;
 	}
 	if (o.help_counters) {
-		gs_counters_print(stdout);
+		gs_stats_print_counters(stdout);
 		return GS_EXIT_OK;
 	}
 	r = gs_env_check(&err);

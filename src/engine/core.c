@@ -249,7 +249,7 @@ uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *k
 	return n ? gs_core_overrules(n) : 0;
 }
 
-const char *gs_overrule_text(enum gs_overrule why)
+const char *gs_core_overrule_text(enum gs_overrule why)
 {
 	static const char *const texts[] = {
 #define X(sym, text) text,
@@ -625,12 +625,12 @@ static const struct {
 #undef X
 };
 
-const char *gs_engine_counter_name(enum gs_engine_counter c)
+const char *gs_core_counter_name(enum gs_engine_counter c)
 {
 	return c < GS_ENG_MAX ? counter_words[c].name : NULL;
 }
 
-const char *gs_engine_counter_text(enum gs_engine_counter c)
+const char *gs_core_counter_text(enum gs_engine_counter c)
 {
 	return c < GS_ENG_MAX ? counter_words[c].text : NULL;
 }

@@ -89,8 +89,8 @@ enum gs_engine_counter {
 		GS_ENG_MAX
 };
 
-const char *gs_engine_counter_name(enum gs_engine_counter c);
-const char *gs_engine_counter_text(enum gs_engine_counter c);
+const char *gs_core_counter_name(enum gs_engine_counter c);
+const char *gs_core_counter_text(enum gs_engine_counter c);
 
 /* Reasons why a TSG does not get what was wished for it: symbol, text. */
 #define GS_OVERRULES(X) \
@@ -128,7 +128,7 @@ enum gs_overrule {
 		GS_OVERRULE_MAX
 };
 
-const char *gs_overrule_text(enum gs_overrule why);
+const char *gs_core_overrule_text(enum gs_overrule why);
 
 /* Where the value that a setting should have comes from. */
 enum gs_source {
@@ -237,7 +237,7 @@ struct gs_core_opts {
 	size_t ngpus;            /* each has a budget for calls, next to the host's own */
 	double dilate;           /* factor for all periods and limits; 0: 1 */
 	bool parks;              /* the core's user can park processes */
-	bool leaves;             /* suspensions need not wait (gs_rm_branch_leaves()) */
+	bool leaves;             /* suspensions need not wait (gs_rm_driver_branch_leaves()) */
 	/* Gets inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;

@@ -4,7 +4,7 @@
  */
 #include "engine/core_priv.h"
 
-enum gpusched_suspend_by gs_suspend_by(uint8_t src)
+enum gpusched_suspend_by gs_core_suspend_by(uint8_t src)
 {
 	static const enum gpusched_suspend_by by[] = {
 		[GS_SRC_ASKED] = GPUSCHED_BY_NOBODY,  [GS_SRC_POLICY] = GPUSCHED_BY_POLICY,
@@ -32,7 +32,7 @@ struct gap {
 static void put_back_first(const struct gs_node *n, const struct gpusched_tsg *rec,
 			   struct gs_goal *t)
 {
-	struct gpusched_settings asked = gs_asked(rec);
+	struct gpusched_settings asked = gs_fields_asked(rec);
 	uint32_t unknown = gpusched_unknown(rec);
 
 	for (unsigned int i = 0; unknown && i < GS_NFIELDS; i++) {
@@ -67,7 +67,7 @@ static bool is_given_up(struct gs_node *n, const struct gs_goal *t, unsigned int
 static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_goal *t,
 		     struct gap *g)
 {
-	struct gpusched_settings asked = gs_asked(rec);
+	struct gpusched_settings asked = gs_fields_asked(rec);
 
 	*g = (struct gap){ .now = asked };
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -182,7 +182,7 @@ static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
 		 const struct gap *g)
 {
-	uint32_t by = gs_suspend_by(t->src[GS_NFIELDS - 1]);
+	uint32_t by = gs_core_suspend_by(t->src[GS_NFIELDS - 1]);
 
 	if (g->settled | g->agreed) {
 		p->what |= GPUSCHED_POKE_IS | GPUSCHED_POKE_CHANGED;

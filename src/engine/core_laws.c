@@ -295,7 +295,7 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
-	uint32_t own = gs_asked(rec).timeslice_us;
+	uint32_t own = gs_fields_asked(rec).timeslice_us;
 
 	n->beside_unseen = c->policy_flags & GS_CORE_UNSEEN && t->src[TS_INDEX] == GS_SRC_POLICY &&
 			   t->set.timeslice_us < own;
@@ -595,7 +595,7 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		       uint64_t now, struct gs_goal *t)
 {
-	uint32_t own = gs_asked(rec).timeslice_us;
+	uint32_t own = gs_fields_asked(rec).timeslice_us;
 	bool was = n->curbed;
 
 	n->curbed = now < n->greedy_until && t->src[TS_INDEX] == GS_SRC_POLICY &&
@@ -677,7 +677,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 {
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
-	*ret = (struct gs_goal){ .set = gs_asked(rec) };
+	*ret = (struct gs_goal){ .set = gs_fields_asked(rec) };
 	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* policies and people wish nothing for an alias */
 		gs_core_leave_runlist(c, n);
 		hold_for_admission(c, n, now, todo, ret);

@@ -99,7 +99,7 @@ void gs_mode_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_
 
 bool gs_mode_allowed(const struct gpusched_tsg *rec, uint32_t mode)
 {
-	return mode == GPUSCHED_PREEMPT_CILP || mode == gs_asked(rec).preempt_mode;
+	return mode == GPUSCHED_PREEMPT_CILP || mode == gs_fields_asked(rec).preempt_mode;
 }
 
 bool gs_core_mode_spans(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t mode)

@@ -258,7 +258,7 @@ uint32_t gs_hold_overrules(const struct gs_node *n);
 /* in core_gap.c; todo->poke has the record */
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
 /* The value of a record's suspended_by for that source. */
-enum gpusched_suspend_by gs_suspend_by(uint8_t src);
+enum gpusched_suspend_by gs_core_suspend_by(uint8_t src);
 
 /* in core_results.c; writes into todo->poke */
 void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,

@@ -69,7 +69,7 @@ static void take_back(struct gs_node *n, struct gs_goal *t, const struct gpusche
 void gs_quarantine_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			uint64_t now, struct gs_goal *t)
 {
-	struct gpusched_settings asked = gs_asked(rec);
+	struct gpusched_settings asked = gs_fields_asked(rec);
 	bool apart = now < n->apart_until, was = n->in_quarantine;
 
 	n->apart_on = n->in_quarantine = false;

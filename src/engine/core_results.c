@@ -26,8 +26,8 @@ void gs_core_count(struct gs_core *c, const struct gs_plan *plan)
 static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned int i,
 			 uint64_t now, struct gpusched_poke *p)
 {
-	enum gpusched_suspend_by by = gs_suspend_by(plan->step_src[i]);
-	struct gpusched_settings asked = gs_asked(&p->rec);
+	enum gpusched_suspend_by by = gs_core_suspend_by(plan->step_src[i]);
+	struct gpusched_settings asked = gs_fields_asked(&p->rec);
 	uint32_t bit = plan->step_bit[i], value = plan->steps[i].arg;
 
 	if (bit == GPUSCHED_RUNNABLE)
@@ -64,7 +64,7 @@ static void note_failure(const struct gs_plan *plan, unsigned int i, struct gpus
 {
 	uint32_t bit = plan->step_bit[i];
 
-	if (!gs_rm_refused(&plan->steps[i])) { /* changed, to what is unknown */
+	if (!gs_rm_ops_refused(&plan->steps[i])) { /* changed, to what is unknown */
 		gs_field_unset(&p->rec.task.is, bit);
 		return;
 	}
@@ -160,7 +160,8 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		gone |= gs_is_gone(err);
 		failed |= err && err != -ECANCELED;
 		waits |= err == -ETIMEDOUT;
-		if (err && err != -ECANCELED && !gs_rm_refused(&plan->steps[i]) && !gs_is_gone(err))
+		if (err && err != -ECANCELED && !gs_rm_ops_refused(&plan->steps[i]) &&
+		    !gs_is_gone(err))
 			n->unsure |= plan->step_bit[i];
 	}
 	if (!failed) {

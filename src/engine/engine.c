@@ -29,7 +29,7 @@ static void results_free(struct gs_results *r)
 
 	if (!r)
 		return;
-	while ((job = gs_results_take(r)))
+	while ((job = gs_worker_take_results(r)))
 		free(job);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -106,7 +106,7 @@ static int start_core(struct gs_engine *e)
 		.ngpus = e->opts.ngpus,
 		.dilate = gs_env()->dilate,
 		.parks = e->opts.on_park,
-		.leaves = gs_rm_branch_leaves(e->opts.branch),
+		.leaves = gs_rm_driver_branch_leaves(e->opts.branch),
 		.user = e,
 	};
 
@@ -282,7 +282,7 @@ static void do_due(struct gs_engine *e, uint64_t now, uint64_t until_ns)
 		for (size_t i = 0; i < n; i++)
 			gs_engine_look(e, &keys[i], NULL);
 	} while (n == DUE_AT_ONCE && gs_now_ns() < until_ns);
-	gs_batch_release(e);
+	gs_jobs_release_batch(e);
 }
 
 /* Handles calls that are back. If time runs out before all are handled, wakes the loop again. */
@@ -293,11 +293,11 @@ static int take_results(struct gs_engine *e, uint64_t until_ns)
 
 	if (read(e->results->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return -errno;
-	while (gs_now_ns() < until_ns && (job = gs_results_take(e->results))) {
+	while (gs_now_ns() < until_ns && (job = gs_worker_take_results(e->results))) {
 		gs_job_done(e, job);
 		free(job);
 	}
-	gs_results_again(e->results);
+	gs_worker_results_again(e->results);
 	return 0;
 }
 

@@ -124,7 +124,7 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
  * Continues processes that the gate stopped and that nothing holds any more. gs_engine_touch() does
  * so too.
  */
-void gs_engine_let_go(struct gs_engine *e);
+void gs_jobs_let_go(struct gs_engine *e);
 /* True if nothing is queued, under way or waiting for a retry. */
 bool gs_engine_idle(const struct gs_engine *e);
 

@@ -5,7 +5,7 @@
 
 #include "gpusched/module.h"
 
-struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
+struct gpusched_settings gs_fields_asked(const struct gpusched_tsg *rec)
 {
 	struct gpusched_settings all = { 0 };
 
@@ -23,7 +23,7 @@ struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
 	return all;
 }
 
-void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p)
+void gs_fields_poke(struct gpusched_tsg *rec, const struct gpusched_poke *p)
 {
 	if (p->what & GPUSCHED_POKE_IS)
 		rec->task.is = p->rec.task.is;
@@ -58,7 +58,7 @@ static uint32_t instance_of(const struct gpusched_tsg *rec, uint32_t id)
 	return rec->flags & GPUSCHED_TSG_MIG ? id : GPUSCHED_MODULE_WHOLE;
 }
 
-void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch)
+void gs_fields_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch)
 {
 	*t = (struct gs_rm_tsg){
 		.pid = (pid_t)rec->task.pid,
@@ -74,11 +74,11 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 		.gpu_instance = instance_of(rec, gpusched_gpu_instance(rec->task.engine)),
 		.compute_instance = instance_of(rec, gpusched_compute_instance(rec->task.engine)),
 		.branch = branch,
-		.own = gs_asked(rec),
+		.own = gs_fields_asked(rec),
 	};
 }
 
-void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch)
+void gs_fields_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch)
 {
 	t->nchannels = ch->n < GPUSCHED_MAX_CHANNELS ? ch->n : GPUSCHED_MAX_CHANNELS;
 	memcpy(t->channels, ch->ch, t->nchannels * sizeof(t->channels[0]));

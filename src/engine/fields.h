@@ -8,12 +8,12 @@
 #include "rm/way.h"
 
 /* The owner's settings, every field set: the driver's default for those that it did not ask for. */
-struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
+struct gpusched_settings gs_fields_asked(const struct gpusched_tsg *rec);
 
 /* The setting @bit as it is: what the last call made it, else what the owner asked for. */
 static inline uint32_t gs_is(const struct gpusched_tsg *rec, uint32_t bit)
 {
-	const struct gpusched_settings asked = gs_asked(rec);
+	const struct gpusched_settings asked = gs_fields_asked(rec);
 
 	return gs_field_get(rec->task.is.valid & bit ? &rec->task.is : &asked, bit);
 }
@@ -25,11 +25,11 @@ static inline uint32_t gs_users(const struct gpusched_tsg *rec)
 }
 
 /* Applies the engine's poke as the table does, for records outside the table. */
-void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
+void gs_fields_poke(struct gpusched_tsg *rec, const struct gpusched_poke *p);
 
 /* Fills in what an RM call for this record needs, with its present channels. */
-void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
-void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);
+void gs_fields_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
+void gs_fields_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);
 
 /*
  * True if the TSG leaves its runlist. Such TSGs are evaluated first, since another TSG may then

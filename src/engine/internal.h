@@ -125,17 +125,17 @@ bool gs_worker_note_stuck(struct gs_worker *w, bool stuck);
  * Returns the job that hangs, with result -ETIMEDOUT (its later result is dropped); else NULL.
  */
 struct gs_job *gs_worker_replace(struct gs_worker *w);
-struct gs_job *gs_results_take(struct gs_results *r);
+struct gs_job *gs_worker_take_results(struct gs_results *r);
 /* Wakes the loop again if there are more results. */
-void gs_results_again(struct gs_results *r);
+void gs_worker_results_again(struct gs_results *r);
 
 /* in jobs.c */
 /* Carries out the core's answer: writes its note into the record, and queues its calls. */
-int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
-void gs_batch_release(struct gs_engine *e);
+int gs_jobs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
+void gs_jobs_release_batch(struct gs_engine *e);
 void gs_job_done(struct gs_engine *e, struct gs_job *job);
 
-/* in look.c */
+/* in engine_look.c */
 /* Reads the table's configuration again. */
 void gs_engine_refresh(struct gs_engine *e);
 /* @news, here and below: what happened to the TSG; may be NULL. */
@@ -143,7 +143,7 @@ int gs_engine_look_at(struct gs_engine *e, struct gpusched_tsg *rec, const struc
 int gs_engine_look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
 int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
 
-/* in round.c */
+/* in engine_round.c */
 void gs_round_go_on(struct gs_engine *e, uint64_t until_ns);
 
 #endif /* GPUSCHED_ENGINE_INTERNAL_H */

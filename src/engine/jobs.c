@@ -46,7 +46,7 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 	}
 	job->plan = todo->plan;
 	job->epoch = e->epoch;
-	gs_fill_tsg(&job->tsg, &todo->poke.rec, e->opts.branch);
+	gs_fields_fill_tsg(&job->tsg, &todo->poke.rec, e->opts.branch);
 	job->tsg.find = gs_engine_ops.find_fd;
 	job->tsg.finder = e->o;
 	job->tsg.started = gs_engine_ops.started;
@@ -62,7 +62,7 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 	return 0;
 }
 
-void gs_engine_let_go(struct gs_engine *e)
+void gs_jobs_let_go(struct gs_engine *e)
 {
 	uint64_t *sums = gs_core_counters(e->core);
 	struct gs_released done = { 0 };
@@ -72,7 +72,7 @@ void gs_engine_let_go(struct gs_engine *e)
 	sums[GS_ENG_LEFT_STOPPED] += done.left;
 }
 
-int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
+int gs_jobs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 {
 	struct gpusched_poke poke;
 	int r = 0;
@@ -88,7 +88,7 @@ int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 		r = gs_engine_ops.poke(e->o, &poke);
 	}
 	if (todo->let_go)
-		gs_engine_let_go(e);
+		gs_jobs_let_go(e);
 	if (gs_is_gone(r)) {
 		if (todo->plan.nsteps && !e->opts.dry_run)
 			gs_core_cancel(e->core, &todo->plan);
@@ -124,7 +124,7 @@ static void push_batch(struct gs_engine *e, bool first)
 	e->batch = left;
 }
 
-void gs_batch_release(struct gs_engine *e)
+void gs_jobs_release_batch(struct gs_engine *e)
 {
 	e->batching = false;
 	push_batch(e, true);
@@ -156,5 +156,5 @@ void gs_job_done(struct gs_engine *e, struct gs_job *job)
 	else if (gs_is_gone(r))
 		gs_core_forget(e->core, &job->plan.key);
 	else
-		gs_carry_out(e, &todo);
+		gs_jobs_carry_out(e, &todo);
 }

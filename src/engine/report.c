@@ -43,7 +43,7 @@ int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns)
 	int r;
 
 	path_of(path, sizeof(path));
-	r = gs_read_own(path, REPORT_MAX, &text, &len, NULL);
+	r = gs_file_read_own(path, REPORT_MAX, &text, &len, NULL);
 	if (r)
 		return r;
 	unlink(path);

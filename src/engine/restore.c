@@ -126,18 +126,18 @@ static bool is_denied_again(const struct gs_rm_tsg *t)
 static bool put_back(struct hand *h, struct item *it, uint32_t which)
 {
 	struct group *g = h->g;
-	struct gpusched_settings asked = gs_asked(&it->rec);
+	struct gpusched_settings asked = gs_fields_asked(&it->rec);
 	struct gpusched_channels ch;
 	struct gs_rm_tsg t;
 
 	if (it->gone || it->owed != g->late || !(it->left & which) || !progress(g, false))
 		return true;
-	gs_fill_tsg(&t, &it->rec, g->branch);
+	gs_fields_fill_tsg(&t, &it->rec, g->branch);
 	t.wait = &h->wait;
 	t.find = gs_engine_ops.find_fd;
 	t.finder = g->o;
 	if (!gs_engine_ops.channels(g->o, &it->rec.key, &ch))
-		gs_fill_channels(&t, &ch);
+		gs_fields_fill_channels(&t, &ch);
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i), value = gs_field_get(&asked, bit);
 		struct gs_rm_step step = { .op = gs_field_op(bit, value) };
@@ -162,7 +162,7 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 			it->gone = true;
 			break;
 		}
-		if (r && !gs_rm_refused(&step))
+		if (r && !gs_rm_ops_refused(&step))
 			note_unknown(g, it, bit);
 	}
 	return true;

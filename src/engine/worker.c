@@ -99,7 +99,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 	if (job->plan.err)
 		return true;
 	if (!gs_engine_ops.channels(w->all->o, &job->plan.key, &ch))
-		gs_fill_channels(&job->tsg, &ch);
+		gs_fields_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
 	way = job->plan.check ? gs_engine_ops.restore_way : gs_engine_ops.way_of(&job->tsg);
 	/* if one setting is refused, the others are still tried */
@@ -142,7 +142,7 @@ static void deliver(struct gs_results *r, struct gs_job *job)
 		return; /* the counter is full: the loop is awake anyway */
 }
 
-struct gs_job *gs_results_take(struct gs_results *r)
+struct gs_job *gs_worker_take_results(struct gs_results *r)
 {
 	struct gs_job *job;
 
@@ -157,7 +157,7 @@ struct gs_job *gs_results_take(struct gs_results *r)
 	return job;
 }
 
-void gs_results_again(struct gs_results *r)
+void gs_worker_results_again(struct gs_results *r)
 {
 	uint64_t one = 1;
 	bool more;

@@ -19,18 +19,18 @@
 struct tsg {
 	UT_hash_handle hh;
 	uint64_t id;
-	struct gs_odd_state state;
+	struct gs_anomaly_state state;
 };
 
-struct gs_oddities {
+struct gs_anomalies {
 	struct tsg *tsgs;
 	sd_event_source *look;
 };
 
-static json_t *event(enum gs_odd odd)
+static json_t *event(enum gs_anomaly odd)
 {
 	return json_pack("{s:I, s:s, s:s}", "time_ns", (json_int_t)gs_now_ns(), "event",
-			 gs_event_name(GPUSCHED_EV_ODD), "what", gs_odd_name(odd));
+			 gs_event_name(GPUSCHED_EV_ODD), "what", gs_anomaly_name(odd));
 }
 
 static void put_percent(json_t *o, const char *key, double part)
@@ -40,8 +40,8 @@ static void put_percent(json_t *o, const char *key, double part)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enum gs_odd odd,
-		     const struct gs_odd_rates *rates)
+static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enum gs_anomaly odd,
+		     const struct gs_anomaly_rates *rates)
 {
 	const char *class = gs_class_name(fig->hub->classes, rec->task.class_id);
 	json_t *o = event(odd);
@@ -52,7 +52,7 @@ static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enu
 	json_object_set_new(o, "gpu", json_integer(rec->task.gpu));
 	if (class)
 		json_object_set_new(o, "class", json_string(class));
-	if (odd == GS_ODD_LAUNCH_BURST || odd == GS_ODD_LAUNCHES_STOPPED) {
+	if (odd == GS_ANOMALY_LAUNCH_BURST || odd == GS_ANOMALY_LAUNCHES_STOPPED) {
 		json_object_set_new(o, "launches_per_s", json_integer((json_int_t)rates->launches));
 	} else {
 		put_percent(o, "held_pct", rates->held);
@@ -62,7 +62,7 @@ static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enu
 	gs_observers_say(&fig->hub->observers, o, rec->task.uid);
 }
 
-static struct tsg *find_or_new(struct gs_oddities *a, uint64_t id)
+static struct tsg *find_or_new(struct gs_anomalies *a, uint64_t id)
 {
 	struct tsg *t = NULL;
 
@@ -77,11 +77,11 @@ static struct tsg *find_or_new(struct gs_oddities *a, uint64_t id)
 	return t;
 }
 
-static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_tsg *rec,
-				  uint64_t ns)
+static struct gs_anomaly_look look_of(struct gs_figures *fig, const struct gpusched_tsg *rec,
+				      uint64_t ns)
 {
 	struct gs_turn_sums sums = { 0 };
-	struct gs_odd_look l = { .ns = ns };
+	struct gs_anomaly_look l = { .ns = ns };
 	struct gs_account_gpu gpu;
 
 	gs_account_gpu(fig->hub->account, rec->task.gpu, &gpu);
@@ -99,11 +99,11 @@ static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_
 
 static void look_at(struct gs_figures *fig, const struct gpusched_tsg *rec, uint64_t ns)
 {
-	const struct gs_odd_look now = look_of(fig, rec, ns);
-	struct tsg *t = find_or_new(fig->oddities, rec->task.id);
-	uint32_t news = t ? gs_odd_tsg(&t->state, &now) : 0;
+	const struct gs_anomaly_look now = look_of(fig, rec, ns);
+	struct tsg *t = find_or_new(fig->anomalies, rec->task.id);
+	uint32_t news = t ? gs_anomaly_tsg(&t->state, &now) : 0;
 
-	for (enum gs_odd odd = 0; odd < GS_ODD_MAX; odd++)
+	for (enum gs_anomaly odd = 0; odd < GS_ANOMALY_MAX; odd++)
 		if (news & 1u << odd)
 			tell_tsg(fig, rec, odd, &t->state.rates);
 }
@@ -122,17 +122,17 @@ static void look_at_tsgs(struct gs_figures *fig, uint64_t ns)
 	free(recs);
 }
 
-void gs_oddities_ended(void *self, const struct gs_end *end)
+void gs_anomalies_ended(void *self, const struct gs_end *end)
 {
 	struct gs_figures *fig = self;
 	struct tsg *t = NULL;
 
-	if (!fig->oddities)
+	if (!fig->anomalies)
 		return;
-	HASH_FIND(hh, fig->oddities->tsgs, &end->id, sizeof(end->id), t);
+	HASH_FIND(hh, fig->anomalies->tsgs, &end->id, sizeof(end->id), t);
 	if (!t)
 		return;
-	HASH_DEL(fig->oddities->tsgs, t);
+	HASH_DEL(fig->anomalies->tsgs, t);
 	free(t);
 }
 
@@ -142,10 +142,10 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	uint64_t begin = gs_thread_cpu_ns(), cost;
 
 	if (!fig->hub->watched) {
-		gs_oddities_end(fig);
+		gs_anomalies_end(fig);
 		return 0;
 	}
-	gs_sight_flush(fig);
+	gs_gpu_time_flush(fig);
 	look_at_tsgs(fig, (uint64_t)((double)gs_now_ns() / gs_env()->dilate));
 	cost = (gs_thread_cpu_ns() - begin) * LOOK_COST_FACTOR;
 	sd_event_source_set_time(src, us + (cost > LOOK_NS ? cost : LOOK_NS) / NS_PER_US);
@@ -154,32 +154,32 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void gs_oddities_begin(struct gs_figures *fig)
+void gs_anomalies_begin(struct gs_figures *fig)
 {
-	struct gs_oddities *a;
+	struct gs_anomalies *a;
 
-	if (!fig->hub->account || fig->oddities)
+	if (!fig->hub->account || fig->anomalies)
 		return;
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return;
-	fig->oddities = a;
+	fig->anomalies = a;
 	if (sd_event_add_time(fig->hub->event, &a->look, CLOCK_MONOTONIC, gs_now_ns() / NS_PER_US,
 			      10000, on_look, fig) < 0)
-		gs_oddities_end(fig);
+		gs_anomalies_end(fig);
 }
 
-void gs_oddities_end(struct gs_figures *fig)
+void gs_anomalies_end(struct gs_figures *fig)
 {
 	struct tsg *t, *next;
 
-	if (!fig->oddities)
+	if (!fig->anomalies)
 		return;
-	HASH_ITER(hh, fig->oddities->tsgs, t, next) {
-		HASH_DEL(fig->oddities->tsgs, t);
+	HASH_ITER(hh, fig->anomalies->tsgs, t, next) {
+		HASH_DEL(fig->anomalies->tsgs, t);
 		free(t);
 	}
-	sd_event_source_disable_unref(fig->oddities->look);
-	free(fig->oddities);
-	fig->oddities = NULL;
+	sd_event_source_disable_unref(fig->anomalies->look);
+	free(fig->anomalies);
+	fig->anomalies = NULL;
 }

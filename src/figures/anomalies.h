@@ -8,8 +8,8 @@
 struct gs_end;
 struct gs_figures;
 
-void gs_oddities_begin(struct gs_figures *fig);
-void gs_oddities_end(struct gs_figures *fig);
-void gs_oddities_ended(void *self, const struct gs_end *end);
+void gs_anomalies_begin(struct gs_figures *fig);
+void gs_anomalies_end(struct gs_figures *fig);
+void gs_anomalies_ended(void *self, const struct gs_end *end);
 
 #endif /* GPUSCHED_FIGURES_ANOMALIES_H */

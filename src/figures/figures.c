@@ -31,7 +31,7 @@ int gs_figures_start(struct gs_figures *fig, uint32_t (*server_of)(uint32_t pid,
 
 	fig->server_of = server_of;
 	fig->server_user = user;
-	r = gs_sight_start(fig, err);
+	r = gs_gpu_time_start(fig, err);
 	if (!r)
 		r = gs_ledger_start(fig, err);
 	return r ? r : gs_memory_start(fig, err);

@@ -10,7 +10,7 @@
 struct gs_finding;
 struct gs_ledger;
 struct gs_memory;
-struct gs_oddities;
+struct gs_anomalies;
 struct gs_request_costs;
 
 struct gs_call_stats {
@@ -27,7 +27,7 @@ struct gs_figures {
 	struct gs_cost_book *book;      /* NULL: no log is read */
 	struct gs_ledger *ledger;       /* NULL: the instance is no daemon */
 	struct gs_memory *memory;       /* NULL: the instance is no daemon */
-	struct gs_oddities *oddities;   /* NULL: no client watches */
+	struct gs_anomalies *anomalies; /* NULL: no client watches */
 	struct gs_request_costs *costs; /* NULL: no request was told */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/*

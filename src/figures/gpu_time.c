@@ -92,7 +92,7 @@ static void tell(struct gs_figures *fig)
 	gs_account_tell(fig->hub->account, &news);
 	put_told(&x);
 	if (fig->hub->policy && x.fresh)
-		gs_policy_nudge(fig->hub->policy);
+		gs_stock_nudge(fig->hub->policy);
 }
 
 /* With very many TSGs, launches are not read at every sample. */
@@ -186,7 +186,7 @@ static uint32_t server_of(uint32_t pid, void *user)
 	return fig->server_of(pid, fig->server_user);
 }
 
-int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
+int gs_gpu_time_start(struct gs_figures *fig, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_costs *begin = NULL;
 	struct gs_account_opts opts = {
@@ -215,7 +215,7 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 		     : 0;
 }
 
-void gs_sight_end(struct gs_figures *fig)
+void gs_gpu_time_end(struct gs_figures *fig)
 {
 	fig->sight = sd_event_source_disable_unref(fig->sight);
 	gs_cost_book_close(fig);
@@ -225,7 +225,7 @@ void gs_sight_end(struct gs_figures *fig)
 
 /* ---- the observer's functions ---------------------------------------------------------------- */
 
-void gs_sight_record(void *self, const struct gpusched_tsg *rec)
+void gs_gpu_time_record(void *self, const struct gpusched_tsg *rec)
 {
 	struct gs_figures *fig = self;
 	struct gpusched_channels ch = { 0 };
@@ -240,7 +240,7 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec)
 	read_for(fig, rec->task.gpu);
 }
 
-void gs_sight_ended(void *self, const struct gs_end *end)
+void gs_gpu_time_ended(void *self, const struct gs_end *end)
 {
 	struct gs_figures *fig = self;
 	if (!fig->hub->account)
@@ -249,7 +249,7 @@ void gs_sight_ended(void *self, const struct gs_end *end)
 	gs_facts_remove(fig->hub->table, end->id);
 }
 
-void gs_sight_policy(void *self)
+void gs_gpu_time_policy(void *self)
 {
 	struct gs_figures *fig = self;
 	uint32_t flags = fig->hub->policy ? gs_policy_running(fig->hub->policy)->flags : 0;
@@ -261,7 +261,7 @@ void gs_sight_policy(void *self)
 }
 
 /* The engine calls this to learn when a TSG last worked. */
-void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
+void gs_gpu_time_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 {
 	struct gpusched_facts f;
 
@@ -272,7 +272,7 @@ void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 	rec->task.last_run_ns = gs_facts_last_run(&f, gs_now_ns());
 }
 
-void gs_sight_event(void *self, const struct gpusched_event *ev)
+void gs_gpu_time_event(void *self, const struct gpusched_event *ev)
 {
 	struct gs_figures *fig = self;
 	struct gpusched_tsg rec;
@@ -282,7 +282,7 @@ void gs_sight_event(void *self, const struct gpusched_event *ev)
 	switch (ev->type) {
 	case GPUSCHED_EV_CHANNEL:
 		if (!gs_table_get(fig->hub->table, &ev->key, &rec))
-			gs_sight_record(fig, &rec);
+			gs_gpu_time_record(fig, &rec);
 		break;
 	case GPUSCHED_EV_TIMESLICE:
 		gs_account_slice(fig->hub->account, ev->id, ev->arg[0], ev->ns);
@@ -295,7 +295,7 @@ void gs_sight_event(void *self, const struct gpusched_event *ev)
 	}
 }
 
-void gs_sight_call(void *self, const struct gs_engine_call *call)
+void gs_gpu_time_call(void *self, const struct gs_engine_call *call)
 {
 	struct gs_figures *fig = self;
 	if (!fig->hub->account || call->res.err || call->dry_run)
@@ -310,14 +310,14 @@ void gs_sight_call(void *self, const struct gs_engine_call *call)
 }
 
 /* Brings all figures up to the same moment, for an answer. */
-void gs_sight_flush(struct gs_figures *fig)
+void gs_gpu_time_flush(struct gs_figures *fig)
 {
 	if (fig->hub->account)
 		gs_account_flush(fig->hub->account, gs_now_ns());
 	gs_observers_turns_read(&fig->hub->observers);
 }
 
-void gs_sight_catch_up(struct gs_figures *fig)
+void gs_gpu_time_catch_up(struct gs_figures *fig)
 {
 	if (fig->hub->account)
 		gs_account_catch_up(fig->hub->account, gs_now_ns());

@@ -24,14 +24,14 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
 	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
 	gs_json_put_number(o, "waits", true, t->waits);
-	gs_json_put_number(o, "wait_p50_us", t->waits, gs_wait_percentile(t, 50) / NS_PER_US);
-	gs_json_put_number(o, "wait_p99_us", t->waits, gs_wait_percentile(t, 99) / NS_PER_US);
+	gs_json_put_number(o, "wait_p50_us", t->waits, gs_turns_percentile(t, 50) / NS_PER_US);
+	gs_json_put_number(o, "wait_p99_us", t->waits, gs_turns_percentile(t, 99) / NS_PER_US);
 	json_object_set_new(o, "loaded", json_boolean(t->loaded));
 	json_object_set_new(o, "waiting", json_boolean(t->waiting));
 	return o;
 }
 
-void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
+void gs_gpu_time_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
 {
 	uint64_t id = rec->task.id;
 	struct gpusched_facts f;
@@ -87,7 +87,7 @@ static void put_basis(json_t *o, const char *key, enum gs_cost_basis basis, cons
 	gs_json_put_number(o, kept_key, at_s, at_s);
 }
 
-json_t *gs_sight_costs_json(struct gs_figures *fig, size_t gpu)
+json_t *gs_gpu_time_costs_json(struct gs_figures *fig, size_t gpu)
 {
 	const struct gs_costs costs = gs_cost_book_costs(fig, gpu), *c = &costs;
 	json_t *o = json_object();
@@ -104,7 +104,7 @@ json_t *gs_sight_costs_json(struct gs_figures *fig, size_t gpu)
 	return o;
 }
 
-json_t *gs_sight_gpus_json(struct gs_figures *fig)
+json_t *gs_gpu_time_gpus_json(struct gs_figures *fig)
 {
 	json_t *list = json_array();
 
@@ -112,7 +112,7 @@ json_t *gs_sight_gpus_json(struct gs_figures *fig)
 		struct gs_account_gpu g;
 		json_t *o;
 
-		gs_sight_gpu(fig->hub, i, &g);
+		gs_unread_gpu(fig->hub, i, &g);
 		o = gpu_json(&fig->hub->gpus[i], &g);
 		gs_window_gpu_json(fig, i, o);
 		json_object_set_new(o, "memory", gs_memory_gpu_json(fig, i));

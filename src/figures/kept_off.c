@@ -54,8 +54,8 @@ void gs_kept_off_judge(const struct gs_kept_off *k, const struct gs_figures *fig
 
 	if (!k->since_ns || !fig->hub->policy)
 		return;
-	gs_sight_gpu(fig->hub, gpu, &a);
-	gs_judge_kept_idle(
+	gs_unread_gpu(fig->hub, gpu, &a);
+	gs_verdict_kept_idle(
 		&(struct gs_kept_idle_facts){
 			.gpu = (int)fig->hub->gpus[gpu].index,
 			.policy = gs_policy_running(fig->hub->policy)->name,
@@ -85,7 +85,7 @@ void gs_kept_off_look(const struct gs_figures *fig, size_t gpu, struct gs_findin
 
 	if (!fig->hub->policy)
 		return;
-	gs_sight_gpu(fig->hub, gpu, &a);
+	gs_unread_gpu(fig->hub, gpu, &a);
 	if (!a.idle_ns)
 		return;
 	for (const struct kept *k = fig->ledger->all; k && looked < LOOKED_MAX; k = k->hh.next) {

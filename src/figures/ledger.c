@@ -65,7 +65,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 
 	ledger_check_clock(fig);
 	ledger_sample(fig);
-	ledger_mark(fig);
+	gs_window_mark(fig);
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
@@ -88,7 +88,7 @@ static void wake(struct gs_figures *fig)
 	if (enabled)
 		return;
 	ledger_sample(fig);
-	ledger_mark(fig);
+	gs_window_mark(fig);
 	plan_sample(l, gs_now_ns());
 }
 
@@ -295,7 +295,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 
 	if (!k)
 		return;
-	gs_sight_flush(fig);
+	gs_gpu_time_flush(fig);
 	ledger_give(fig, k, true);
 	/* the GPU's log may be closed after its last TSG */
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
@@ -417,7 +417,7 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 		return;
 	o = json_object();
 	gs_json_put_number(o, "gpu", true, k->who.gpu);
-	gs_call_put_arguments(call, o);
+	gs_event_put_call_arguments(call, o);
 	tell(fig, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), o);
 }
 

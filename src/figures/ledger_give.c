@@ -180,7 +180,7 @@ static void begin(struct gs_figures *fig, struct ledger_giving *g)
 	struct gs_ledger *l = fig->ledger;
 
 	ledger_check_clock(fig);
-	gs_sight_flush(fig);
+	gs_gpu_time_flush(fig);
 	g->began_ns = gs_now_ns();
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		l->gpus[i].tells = tells_turns(fig, fig->hub->gpus[i].index);

@@ -218,7 +218,7 @@ bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret);
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
 struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
 /* window.c: notes after each sample what is wrong, and since when. */
-void ledger_mark(struct gs_figures *fig);
+void gs_window_mark(struct gs_figures *fig);
 /* Computes for each group which part of the last ten seconds it held the GPU. */
 void ledger_take_shares(struct gs_figures *fig);
 /* The part that ledger_take_shares() computed; negative: unknown. */

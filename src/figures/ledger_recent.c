@@ -13,7 +13,7 @@ static uint64_t tap_counter(const struct gs_figures *fig, unsigned int c)
 {
 	uint64_t n = 0;
 
-	gs_tap_counter(fig->hub->table, c, &n);
+	gs_events_counter(fig->hub->table, c, &n);
 	return n;
 }
 
@@ -59,7 +59,7 @@ static void take_tsg(struct gs_figures *fig, struct kept *k)
 
 	if (fig->hub->account)
 		gs_account_of(fig->hub->account, k->id, &t);
-	now = gs_tsg_sums_of(&t);
+	now = gs_tsg_rates_sums(&t);
 	if (need_samples(k, &now)) {
 		if (k->sampled)
 			catch_up(k, n);
@@ -104,7 +104,7 @@ static bool take_gpu(struct gs_figures *fig, size_t i)
 
 	if (fig->hub->account)
 		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
-	m = gs_gpu_sums_of(&g.sums);
+	m = gs_gpu_rates_sums(&g.sums);
 	k->samples[l->nsamples % SAMPLES] = m;
 	return m.switches != before->switches || m.span_ns < before->span_ns ||
 	       (m.held_ns != before->held_ns && not_held(&m) != not_held(before));
@@ -116,7 +116,7 @@ void ledger_sample(struct gs_figures *fig)
 	size_t slot = l->nsamples % SAMPLES;
 	bool all = l->anew;
 
-	gs_sight_catch_up(fig);
+	gs_gpu_time_catch_up(fig);
 	l->sampled_ns[slot] = gs_now_ns();
 	l->troubles[slot] = ledger_troubles(fig);
 	for (size_t i = 0; i < fig->hub->ngpus; i++)

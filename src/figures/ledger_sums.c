@@ -195,7 +195,7 @@ bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns)
 		if (gs_now_ns() - l->brought_ns < BRING_NS)
 			return true;
 		fill_groups(fig);
-		gs_sight_flush(fig);
+		gs_gpu_time_flush(fig);
 		b->at = 0;
 		b->ids = ledger_ids(l, &b->n);
 		if (!b->ids)

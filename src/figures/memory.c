@@ -36,15 +36,15 @@ struct gpu {
 
 struct gs_memory {
 	sd_event_source *due;
-	struct gs_errand *reading; /* NULL: none is under way */
-	struct gpu *gpus;          /* one per GPU of the hub */
+	struct gs_task *reading; /* NULL: none is under way */
+	struct gpu *gpus;        /* one per GPU of the hub */
 	uint64_t pause_ns;
 	uint64_t next_ns; /* earliest time of the next reading */
 };
 
 /* One reading of all GPUs that have TSGs. */
 struct reading {
-	struct gs_errand errand;
+	struct gs_task task;
 	unsigned int branch;
 	uint64_t began_ns;
 	size_t n;
@@ -80,11 +80,11 @@ static void look_at_holders(struct one *one)
 	}
 }
 
-static void work(struct gs_errand *e)
+static void work(struct gs_task *e)
 {
 	struct reading *r = (struct reading *)e;
 
-	for (size_t i = 0; i < r->n && !gs_errand_is_left(e); i++) {
+	for (size_t i = 0; i < r->n && !gs_task_is_left(e); i++) {
 		struct one *one = &r->all[i];
 
 		one->code = gs_rm_memory_read(&one->is, r->branch, &one->state, &one->err);
@@ -94,7 +94,7 @@ static void work(struct gs_errand *e)
 	}
 }
 
-static void reading_free(struct gs_errand *e)
+static void reading_free(struct gs_task *e)
 {
 	struct reading *r = (struct reading *)e;
 
@@ -317,7 +317,7 @@ static uint64_t pause_after(uint64_t spent_ns, uint64_t cpu_ns)
 	return pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause;
 }
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	const struct reading *r = (struct reading *)e;
 	struct gs_figures *fig = e->owner;
@@ -332,7 +332,7 @@ static void end(struct gs_errand *e)
 		spent += r->all[i].state.spent_ns;
 	}
 	cpu_ns = gs_thread_cpu_ns() - cpu_ns;
-	gs_sight_catch_up(fig); /* its cost is that of the GPU's log, not of the TSGs */
+	gs_gpu_time_catch_up(fig); /* its cost is that of the GPU's log, not of the TSGs */
 	cpu_ns = gs_thread_cpu_ns() - cpu_ns;
 	look_at_all(fig);
 	m->pause_ns = pause_after(spent, gs_thread_cpu_ns() - cpu_ns);
@@ -349,7 +349,7 @@ static int begin(struct gs_figures *fig)
 
 	if (!r)
 		return -ENOMEM;
-	r->errand = (struct gs_errand){ work, end, reading_free, .fd = -1, .refs = 1 };
+	r->task = (struct gs_task){ work, end, reading_free, .fd = -1, .refs = 1 };
 	r->branch = fig->hub->branch;
 	r->began_ns = gs_now_ns();
 	for (size_t i = 0; i < fig->hub->ngpus; i++) {
@@ -358,10 +358,10 @@ static int begin(struct gs_figures *fig)
 		else
 			forget(&fig->memory->gpus[i]);
 	}
-	code = r->n ? gs_errand_begin(&r->errand, fig->hub, fig) : 0;
+	code = r->n ? gs_task_begin(&r->task, fig->hub, fig) : 0;
 	if (r->n && !code)
-		fig->memory->reading = &r->errand;
-	gs_errand_unref(&r->errand);
+		fig->memory->reading = &r->task;
+	gs_task_unref(&r->task);
 	return code;
 }
 
@@ -434,7 +434,7 @@ void gs_memory_end(struct gs_figures *fig)
 	if (!m)
 		return;
 	if (m->reading)
-		gs_errand_leave(m->reading, END_MS);
+		gs_task_leave(m->reading, END_MS);
 	fig->memory = NULL;
 	sd_event_source_disable_unref(m->due);
 	for (size_t i = 0; m->gpus && i < fig->hub->ngpus; i++)
@@ -507,30 +507,30 @@ const struct gs_memory_process *gs_memory_next_ended(const struct gs_figures *fi
 static void tell_idle(const struct gs_figures *fig, const struct gs_limits *l, uint32_t gpu,
 		      const struct gs_memory_process *p, uint64_t now)
 {
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
 	struct kept *k = NULL;
 
 	if (fig->ledger)
 		HASH_FIND(hh, fig->ledger->all, &p->tsg, sizeof(p->tsg), k);
 	if (!k)
 		return;
-	gs_judge_holder(l,
-			&(struct gs_holder_facts){ .id = p->tsg,
-						   .pid = p->pid,
-						   .uid = k->who.uid,
-						   .comm = k->who.comm,
-						   .gpu = (int)gpu,
-						   .bytes = p->own_bytes,
-						   .idle_since_ns = p->idle_since_ns,
-						   .now_ns = now },
-			&found);
+	gs_verdict_holder(l,
+			  &(struct gs_holder_facts){ .id = p->tsg,
+						     .pid = p->pid,
+						     .uid = k->who.uid,
+						     .comm = k->who.comm,
+						     .gpu = (int)gpu,
+						     .bytes = p->own_bytes,
+						     .idle_since_ns = p->idle_since_ns,
+						     .now_ns = now },
+			  &found);
 	for (size_t i = 0; fig->found && i < found.n; i++)
 		fig->found(&found.all[i], fig->found_user);
 }
 
 unsigned int gs_memory_look_idle(const struct gs_figures *fig)
 {
-	const struct gs_limits l = gs_limits_of(fig->hub->config);
+	const struct gs_limits l = gs_verdict_limits(fig->hub->config);
 	uint64_t now = gs_now_ns();
 	unsigned int n = 0;
 
@@ -538,7 +538,8 @@ unsigned int gs_memory_look_idle(const struct gs_figures *fig)
 		const struct gpu *g = &fig->memory->gpus[i];
 
 		for (size_t k = 0; is_fresh(fig, g) && k < g->n; k++) {
-			if (!gs_is_hoarding(&l, g->all[k].own_bytes, g->all[k].idle_since_ns, now))
+			if (!gs_verdict_is_hoarding(&l, g->all[k].own_bytes,
+						    g->all[k].idle_since_ns, now))
 				continue;
 			tell_idle(fig, &l, fig->hub->gpus[i].index, &g->all[k], now);
 			n++;

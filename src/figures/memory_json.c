@@ -2,7 +2,7 @@
 /* Puts figures of GPU memory into JSON and metrics. */
 #include <inttypes.h>
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/figures.h"
 #include "figures/memory.h"
 #include "figures/openmetrics.h"
@@ -38,7 +38,7 @@ json_t *gs_memory_gpu_json(const struct gs_figures *fig, size_t i)
 static void put_gauge(const struct gs_figures *fig, FILE *f, const char *name, const char *help,
 		      uint64_t (*of)(const struct gs_memory_gpu *m))
 {
-	gs_metric_head(f, name, "gauge", help);
+	gs_openmetrics_head(f, name, "gauge", help);
 	for (size_t i = 0; i < fig->hub->ngpus; i++) {
 		struct gs_memory_gpu m;
 

@@ -175,7 +175,7 @@ void gs_openmetrics_free(struct gs_openmetrics *w)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
+void gs_openmetrics_head(FILE *f, const char *name, const char *type, const char *help)
 {
 	size_t n = strlen(name);
 
@@ -243,26 +243,26 @@ static void put_memory(FILE *f, const struct shown *w)
 static void put_head(FILE *f, size_t family)
 {
 	if (family == HISTOGRAM)
-		gs_metric_head(f, "wait_seconds", "histogram",
-			       "waits for a turn on the GPU, as far as they are known");
+		gs_openmetrics_head(f, "wait_seconds", "histogram",
+				    "waits for a turn on the GPU, as far as they are known");
 	else if (family == SHARE)
-		gs_metric_head(f, "gpu_share", "gauge",
-			       "part of the GPU's last 10 s that was held; without log: none");
+		gs_openmetrics_head(f, "gpu_share", "gauge",
+				    "part of the GPU's last 10 s that was held; without log: none");
 	else if (family == MEMORY)
-		gs_metric_head(f, "memory_bytes", "gauge",
-			       "memory of the GPU that processes hold; unknown: none");
+		gs_openmetrics_head(f, "memory_bytes", "gauge",
+				    "memory of the GPU that processes hold; unknown: none");
 	else if (family == REQUESTS)
-		gs_metric_head(f, "request_seconds", "histogram",
-			       "what requests took that programs tell of");
+		gs_openmetrics_head(f, "request_seconds", "histogram",
+				    "what requests took that programs tell of");
 	else if (family == PARTS)
-		gs_metric_head(f, "request_part_seconds", "counter",
-			       "time of these requests by who was loaded on the GPU");
+		gs_openmetrics_head(f, "request_part_seconds", "counter",
+				    "time of these requests by who was loaded on the GPU");
 	else if (family == MISSED)
-		gs_metric_head(f, "requests_missed", "counter",
-			       "requests that took longer than slo= of their class");
+		gs_openmetrics_head(f, "requests_missed", "counter",
+				    "requests that took longer than slo= of their class");
 	else
-		gs_metric_head(f, gs_history_figures[family].metric, "counter",
-			       gs_history_figures[family].help);
+		gs_openmetrics_head(f, gs_history_figures[family].metric, "counter",
+				    gs_history_figures[family].help);
 }
 
 static void put(FILE *f, size_t family, const struct shown *w)
@@ -307,7 +307,7 @@ static void gpu_text(struct gs_figures *fig, FILE *f, const char *name, enum gs_
 	char full[64];
 
 	snprintf(full, sizeof(full), "gpu_%s_seconds", name);
-	gs_metric_head(f, full, "counter", help);
+	gs_openmetrics_head(f, full, "counter", help);
 	for (size_t i = 0; i < fig->hub->ngpus; i++) {
 		const struct gs_history_sums *t = &fig->ledger->gpus[i].total;
 		struct gs_account_gpu g;

@@ -16,7 +16,7 @@
  * Begins the metric family "gpusched_" @name. If @name ends in _seconds or _bytes, a UNIT line says
  * so too.
  */
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
+void gs_openmetrics_head(FILE *f, const char *name, const char *type, const char *help);
 
 struct gs_figures;
 struct gs_openmetrics;

@@ -6,7 +6,7 @@
 #include "account/turns.h"
 #include "basic/clock.h"
 
-struct gs_tsg_sums gs_tsg_sums_of(const struct gs_turn_sums *t)
+struct gs_tsg_sums gs_tsg_rates_sums(const struct gs_turn_sums *t)
 {
 	return (struct gs_tsg_sums){
 		.held_ns = t->held_ns,
@@ -21,7 +21,7 @@ struct gs_tsg_sums gs_tsg_sums_of(const struct gs_turn_sums *t)
 	};
 }
 
-struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r)
+struct gs_gpu_sums gs_gpu_rates_sums(const struct gs_runlist_sums *r)
 {
 	return (struct gs_gpu_sums){
 		.held_ns = r->held_ns,
@@ -109,30 +109,30 @@ void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *no
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-void gs_json_put_tenths(json_t *o, const char *key, double v)
+void gs_rates_put_tenths(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
 }
 
 void gs_gpu_rates_json(const struct gs_gpu_rates *r, json_t *o)
 {
-	gs_json_put_tenths(o, "span_ms", r->span_ms);
-	gs_json_put_tenths(o, "held_pct", r->held_pct);
-	gs_json_put_tenths(o, "idle_pct", r->idle_pct);
-	gs_json_put_tenths(o, "lost_pct", r->lost_pct);
-	gs_json_put_tenths(o, "open_pct", r->open_pct);
-	gs_json_put_tenths(o, "unknown_pct", r->unknown_pct);
-	gs_json_put_tenths(o, "switches_per_s", r->switches_per_s);
+	gs_rates_put_tenths(o, "span_ms", r->span_ms);
+	gs_rates_put_tenths(o, "held_pct", r->held_pct);
+	gs_rates_put_tenths(o, "idle_pct", r->idle_pct);
+	gs_rates_put_tenths(o, "lost_pct", r->lost_pct);
+	gs_rates_put_tenths(o, "open_pct", r->open_pct);
+	gs_rates_put_tenths(o, "unknown_pct", r->unknown_pct);
+	gs_rates_put_tenths(o, "switches_per_s", r->switches_per_s);
 }
 
 void gs_tsg_rates_json(const struct gs_tsg_rates *r, json_t *o)
 {
-	gs_json_put_tenths(o, "held_pct", r->held_pct);
-	gs_json_put_tenths(o, "waited_pct", r->waited_pct);
-	gs_json_put_tenths(o, "wait_share_pct", r->wait_share_pct);
-	gs_json_put_tenths(o, "alone_pct", r->alone_pct);
-	gs_json_put_tenths(o, "work_estimated_pct", r->work_pct);
-	gs_json_put_tenths(o, "slice_ended_pct", r->cut_pct);
-	gs_json_put_tenths(o, "turns_per_s", r->turns_per_s);
-	gs_json_put_tenths(o, "mean_turn_us", r->mean_turn_us);
+	gs_rates_put_tenths(o, "held_pct", r->held_pct);
+	gs_rates_put_tenths(o, "waited_pct", r->waited_pct);
+	gs_rates_put_tenths(o, "wait_share_pct", r->wait_share_pct);
+	gs_rates_put_tenths(o, "alone_pct", r->alone_pct);
+	gs_rates_put_tenths(o, "work_estimated_pct", r->work_pct);
+	gs_rates_put_tenths(o, "slice_ended_pct", r->cut_pct);
+	gs_rates_put_tenths(o, "turns_per_s", r->turns_per_s);
+	gs_rates_put_tenths(o, "mean_turn_us", r->mean_turn_us);
 }

@@ -21,8 +21,8 @@ struct gs_tsg_sums {
 struct gs_gpu_sums {
 	uint64_t held_ns, idle_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;
 };
-struct gs_tsg_sums gs_tsg_sums_of(const struct gs_turn_sums *t);
-struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r);
+struct gs_tsg_sums gs_tsg_rates_sums(const struct gs_turn_sums *t);
+struct gs_gpu_sums gs_gpu_rates_sums(const struct gs_runlist_sums *r);
 
 struct gs_gpu_rates {
 	double span_ms; /* by the GPU's clock */
@@ -55,6 +55,6 @@ void gs_tsg_rates_unknown(struct gs_tsg_rates *ret);
 void gs_gpu_rates_json(const struct gs_gpu_rates *r, json_t *o);
 void gs_tsg_rates_json(const struct gs_tsg_rates *r, json_t *o);
 /* Rounds to a tenth; NAN gives null. */
-void gs_json_put_tenths(json_t *o, const char *key, double v);
+void gs_rates_put_tenths(json_t *o, const char *key, double v);
 
 #endif /* GPUSCHED_FIGURES_RATES_H */

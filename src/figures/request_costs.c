@@ -7,7 +7,7 @@
 
 #include "basic/clock.h"
 #include "basic/share.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/figures.h"
 #include "figures/ledger.h"
 #include "figures/request_cost.h"

@@ -71,7 +71,7 @@ static struct gs_spending_account *find_or_new(struct gs_spending *s, uint32_t r
 	strncpy(a->key.name, name, sizeof(a->key.name) - 1);
 	a->rule = &s->rules.all[rule];
 	a->uid = uid;
-	gs_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
+	gs_budget_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
 	HASH_ADD(hh, s->all, key, sizeof(a->key), a);
 	return a;
 }
@@ -86,7 +86,7 @@ static void roll(struct gs_spending_account *a, int64_t now_s)
 
 	if (!back && now_s < a->ends_s)
 		return;
-	gs_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
+	gs_budget_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
 	if (back)
 		return;
 	a->used_ns = a->past_ns = a->later_past_ns = 0;
@@ -124,7 +124,7 @@ static void rebase(struct gs_spending *s, struct gs_budget_rule *rule, int64_t n
 	HASH_ITER(hh, s->all, a, next) {
 		if (a->rule != rule)
 			continue;
-		gs_period_of(rule->period, now_s, &a->begins_s, &a->ends_s);
+		gs_budget_period_of(rule->period, now_s, &a->begins_s, &a->ends_s);
 		a->used_ns -= back ? 0 : past_of(a);
 		a->later_past_ns = back ? past_of(a) : 0;
 		a->past_ns = 0;
@@ -137,8 +137,8 @@ void gs_spending_rebase(struct gs_spending *s, int64_t was_s, int64_t now_s)
 		struct gs_budget_rule *rule = &s->rules.all[i];
 		int64_t was, now, ends;
 
-		gs_period_of(rule->period, was_s, &was, &ends);
-		gs_period_of(rule->period, now_s, &now, &ends);
+		gs_budget_period_of(rule->period, was_s, &was, &ends);
+		gs_budget_period_of(rule->period, now_s, &now, &ends);
 		if (was != now)
 			rebase(s, rule, now_s, now < was);
 	}

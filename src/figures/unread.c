@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-void gs_sight_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret)
+void gs_unread_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret)
 {
 	*ret = (struct gs_account_gpu){ 0 };
 	snprintf(ret->reason, sizeof(ret->reason), "%s",

@@ -7,6 +7,6 @@
 #include "hub/hub.h"
 
 /* Fills in the GPU's account, or the reason why there is none. @gpu: its index in the hub. */
-void gs_sight_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret);
+void gs_unread_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret);
 
 #endif /* GPUSCHED_FIGURES_UNREAD_H */

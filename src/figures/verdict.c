@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/grow.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "config/config.h"
 #include "rm/branches.h"
 
@@ -26,26 +26,26 @@ static const struct {
 } kinds[] = { GS_FINDINGS(X) };
 #undef X
 
-const char *gs_level_name(enum gs_level level)
+const char *gs_verdict_level_name(enum gs_level level)
 {
 	static const char *const names[GS_LEVELS] = { "wrong", "note", "unknown" };
 
 	return level < GS_LEVELS ? names[level] : "";
 }
 
-const char *gs_finding_name(enum gs_finding_kind kind)
+const char *gs_verdict_name(enum gs_finding_kind kind)
 {
 	return kind < GS_FINDING_MAX ? kinds[kind].name : "";
 }
 
-enum gs_level gs_finding_level(enum gs_finding_kind kind)
+enum gs_level gs_verdict_level(enum gs_finding_kind kind)
 {
 	return kinds[kind].level;
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-void gs_findings_done(struct gs_findings *f)
+void gs_verdict_done(struct gs_findings *f)
 {
 	free(f->all);
 	*f = (struct gs_findings){ 0 };
@@ -55,8 +55,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct gs_finding *x = a, *y = b;
 
-	if (gs_finding_level(x->kind) != gs_finding_level(y->kind))
-		return gs_finding_level(x->kind) < gs_finding_level(y->kind) ? -1 : 1;
+	if (gs_verdict_level(x->kind) != gs_verdict_level(y->kind))
+		return gs_verdict_level(x->kind) < gs_verdict_level(y->kind) ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->gpu != y->gpu)
@@ -64,7 +64,7 @@ static int compare(const void *a, const void *b)
 	return (x->tsg > y->tsg) - (x->tsg < y->tsg);
 }
 
-void gs_findings_sort(struct gs_findings *f)
+void gs_verdict_sort(struct gs_findings *f)
 {
 	if (f->n)
 		qsort(f->all, f->n, sizeof(*f->all), compare);
@@ -92,13 +92,13 @@ static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind
 	return f;
 }
 
-json_t *gs_finding_json(const struct gs_finding *f)
+json_t *gs_verdict_json(const struct gs_finding *f)
 {
-	json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "finding", gs_finding_name(f->kind), "level",
-			      gs_level_name(gs_finding_level(f->kind)), "text",
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "finding", gs_verdict_name(f->kind), "level",
+			      gs_verdict_level_name(gs_verdict_level(f->kind)), "text",
 			      gs_json_text(f->text), "do", gs_json_text(f->remedy));
 
-	gs_json_put_tenths(o, "amount_pct", f->amount_pct);
+	gs_rates_put_tenths(o, "amount_pct", f->amount_pct);
 	json_object_set_new(o, "since_ns",
 			    f->since_ns ? json_integer((json_int_t)f->since_ns) : json_null());
 	json_object_set_new(o, "gpu", f->gpu >= 0 ? json_integer(f->gpu) : json_null());
@@ -124,7 +124,7 @@ json_t *gs_finding_json(const struct gs_finding *f)
 /* A service that misses more of its requests because of others has a finding. */
 #define MISSED_PCT 5.0
 
-struct gs_limits gs_limits_of(const struct gs_config *config)
+struct gs_limits gs_verdict_limits(const struct gs_config *config)
 {
 	return (struct gs_limits){
 		.idle_ns = config->idle_limit_ms * NS_PER_MS,
@@ -132,7 +132,7 @@ struct gs_limits gs_limits_of(const struct gs_config *config)
 	};
 }
 
-bool gs_is_harmed(double waited, double wait_share, double calm)
+bool gs_verdict_is_harmed(double waited, double wait_share, double calm)
 {
 	if (isnan(wait_share))
 		return false;
@@ -141,13 +141,13 @@ bool gs_is_harmed(double waited, double wait_share, double calm)
 	return waited > WAITED_PCT && wait_share > WAIT_SHARE_PCT;
 }
 
-bool gs_is_lossy(double lost)
+bool gs_verdict_is_lossy(double lost)
 {
 	return lost > LOST_PCT;
 }
 
-bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
-		    uint64_t now_ns)
+bool gs_verdict_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
+			    uint64_t now_ns)
 {
 	return idle_since_ns && bytes > l->idle_bytes && now_ns > idle_since_ns &&
 	       now_ns - idle_since_ns >= l->idle_ns;
@@ -239,7 +239,7 @@ static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret
 	    s->unknown_branch);
 }
 
-void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
+void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 {
 	if (!s->daemon)
 		add(ret, GS_FINDING_NO_DAEMON, s->start_daemon,
@@ -256,7 +256,7 @@ void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
 		    "DryRun=yes: nothing is done to any TSG, whatever is answered or logged");
 }
 
-void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
+void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret)
 {
 	char remedy[160];
 
@@ -284,7 +284,7 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /*
- * If no daemon runs, nobody reads the log: gs_judge_state() reports that, so this function does
+ * If no daemon runs, nobody reads the log: gs_verdict_state() reports that, so this function does
  * not.
  */
 static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
@@ -315,7 +315,7 @@ static void judge_lost(const struct gs_gpu_facts *g, struct gs_findings *ret)
 	const struct gs_gpu_rates *r = lately ? &g->lately : &g->window;
 	struct gs_finding *f;
 
-	if (!gs_is_lossy(r->lost_pct))
+	if (!gs_verdict_is_lossy(r->lost_pct))
 		return;
 	f = add(ret, GS_FINDING_LOST_TIME,
 		"start both by 'gpusched run --share', so that they need no switches ('gpusched "
@@ -330,7 +330,7 @@ static void judge_lost(const struct gs_gpu_facts *g, struct gs_findings *ret)
 	f->amount_pct = r->lost_pct;
 }
 
-void gs_judge_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret)
+void gs_verdict_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
 	judge_log(g, ret);
 	judge_lost(g, ret);
@@ -339,7 +339,7 @@ void gs_judge_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret)
 /* A policy may well leave a GPU idle for a moment. */
 #define KEPT_IDLE_NS (3 * NS_PER_S)
 
-void gs_judge_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret)
+void gs_verdict_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret)
 {
 	uint64_t for_ns = k->idle_ns < k->off_ns ? k->idle_ns : k->off_ns;
 	struct gs_finding *f;
@@ -419,7 +419,7 @@ static void judge_harmed(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	const struct gs_tsg_rates *r = &t->window;
 	char calm[64] = "; its calm minutes are not known";
 
-	if (!gs_is_harmed(r->waited_pct, r->wait_share_pct, t->calm_pct))
+	if (!gs_verdict_is_harmed(r->waited_pct, r->wait_share_pct, t->calm_pct))
 		return;
 	if (!isnan(t->calm_pct))
 		snprintf(calm, sizeof(calm), "; in its calm minutes %.0f %%", t->calm_pct);
@@ -467,7 +467,7 @@ static void judge_missed(const struct gs_tsg_facts *t, struct gs_findings *ret)
 		    t, pct);
 }
 
-void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret)
+void gs_verdict_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	judge_starved(t, ret);
 	judge_still(t, ret);
@@ -478,7 +478,7 @@ void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	judge_unseen(t, ret);
 }
 
-void gs_judge_classless(const struct gs_classless_facts *c, struct gs_findings *ret)
+void gs_verdict_classless(const struct gs_classless_facts *c, struct gs_findings *ret)
 {
 	const struct gs_tsg_facts t = { .gpu = c->gpu, .id = c->tsg, .pid = c->pid, .uid = c->uid };
 
@@ -490,12 +490,12 @@ void gs_judge_classless(const struct gs_classless_facts *c, struct gs_findings *
 			    &t, c->waited_pct);
 }
 
-void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
-		     struct gs_findings *ret)
+void gs_verdict_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
+		       struct gs_findings *ret)
 {
 	struct gs_finding *f;
 
-	if (!gs_is_hoarding(l, h->bytes, h->idle_since_ns, h->now_ns))
+	if (!gs_verdict_is_hoarding(l, h->bytes, h->idle_since_ns, h->now_ns))
 		return;
 	f = add(ret, GS_FINDING_MEMORY_IDLE,
 		"'gpusched park' takes it out; or end the program, or have it free its memory",
@@ -542,7 +542,7 @@ static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct
 		   p->waits ? ", and waits for memory to come back" : back);
 }
 
-void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
+void gs_verdict_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
 {
 	struct gs_finding *f = parked_finding(p, ret);
 
@@ -553,7 +553,7 @@ void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
 	f->since_ns = p->since_ns;
 }
 
-void gs_judge_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret)
+void gs_verdict_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret)
 {
 	char remedy[80];
 	struct gs_finding *f;
@@ -571,7 +571,7 @@ void gs_judge_suspended(const struct gs_suspended_facts *s, struct gs_findings *
 	f->since_ns = s->since_ns;
 }
 
-void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
+void gs_verdict_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
 {
 	struct gs_finding *f;
 
@@ -585,7 +585,7 @@ void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
 		f->amount_pct = 100 * (double)b->used_ns / (double)b->all_ns;
 }
 
-void gs_judge_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret)
+void gs_verdict_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret)
 {
 	struct gs_finding *f;
 
@@ -634,7 +634,7 @@ static struct gs_finding *xid_finding(const struct gs_xid_facts *x, struct gs_fi
 		   x->ended_policy ? "; gpusched ended its policy" : "");
 }
 
-void gs_judge_xid(const struct gs_xid_facts *x, struct gs_findings *ret)
+void gs_verdict_xid(const struct gs_xid_facts *x, struct gs_findings *ret)
 {
 	struct gs_finding *f = x->reset ? lost_finding(x, ret) : xid_finding(x, ret);
 
@@ -647,7 +647,7 @@ void gs_judge_xid(const struct gs_xid_facts *x, struct gs_findings *ret)
 	f->since_ns = x->since_ns;
 }
 
-void gs_judge_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret)
+void gs_verdict_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret)
 {
 	struct gs_finding *f =
 		add(ret, GS_FINDING_CALL_FAILED,
@@ -664,7 +664,7 @@ void gs_judge_failed_call(const struct gs_failed_call_facts *c, struct gs_findin
 	f->since_ns = c->since_ns;
 }
 
-void gs_judge_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret)
+void gs_verdict_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret)
 {
 	struct gs_finding *f = add(
 		ret, GS_FINDING_QUARANTINE,

@@ -21,7 +21,7 @@ struct gs_config;
 
 /* wrong: a person should act; note: good to know; unknown: nobody can tell whether all is well. */
 enum gs_level { GS_LEVEL_WRONG, GS_LEVEL_NOTE, GS_LEVEL_UNKNOWN, GS_LEVELS };
-const char *gs_level_name(enum gs_level level);
+const char *gs_verdict_level_name(enum gs_level level);
 
 /* Symbol, name, level, text. */
 #define GS_FINDINGS(X) \
@@ -66,8 +66,8 @@ enum gs_finding_kind {
 #undef X
 		GS_FINDING_MAX
 };
-const char *gs_finding_name(enum gs_finding_kind kind);
-enum gs_level gs_finding_level(enum gs_finding_kind kind);
+const char *gs_verdict_name(enum gs_finding_kind kind);
+enum gs_level gs_verdict_level(enum gs_finding_kind kind);
 
 struct gs_finding {
 	enum gs_finding_kind kind;
@@ -84,26 +84,26 @@ struct gs_findings {
 	struct gs_finding *all;
 	size_t n, room;
 };
-void gs_findings_done(struct gs_findings *f);
+void gs_verdict_done(struct gs_findings *f);
 /* Sorts them by severity, the worst first. */
-void gs_findings_sort(struct gs_findings *f);
-json_t *gs_finding_json(const struct gs_finding *f);
+void gs_verdict_sort(struct gs_findings *f);
+json_t *gs_verdict_json(const struct gs_finding *f);
 
 /* A process that holds this much memory, and is idle for this long, gives a finding. */
 struct gs_limits {
 	uint64_t idle_ns, idle_bytes;
 };
-struct gs_limits gs_limits_of(const struct gs_config *config);
+struct gs_limits gs_verdict_limits(const struct gs_config *config);
 
 /* True if a service that waits like this is harmed. All values in %; NAN: unknown. */
-bool gs_is_harmed(double waited, double wait_share, double calm);
-bool gs_is_lossy(double lost);
+bool gs_verdict_is_harmed(double waited, double wait_share, double calm);
+bool gs_verdict_is_lossy(double lost);
 /*
  * True if a process that holds @bytes and has not worked since @idle_since_ns gives a finding.
  * @idle_since_ns 0: it has worked, or that is unknown.
  */
-bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
-		    uint64_t now_ns);
+bool gs_verdict_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
+			    uint64_t now_ns);
 
 /* ---- the facts to judge ---------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ struct gs_state_facts {
 	uint64_t died_ns;
 	struct gs_trouble_counts rose; /* how much the counters rose within the window */
 };
-void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret);
+void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret);
 
 /* A class that a person gave to programs. */
 struct gs_class_facts {
@@ -143,7 +143,7 @@ struct gs_class_facts {
 	bool beside_lc;     /* there are TSGs of class lc, too */
 	const char *acts_on;
 };
-void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret);
+void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret);
 
 struct gs_gpu_facts {
 	int gpu;
@@ -154,7 +154,7 @@ struct gs_gpu_facts {
 	/* rates of the last ten seconds, and of the last one or two */
 	struct gs_gpu_rates window, lately;
 };
-void gs_judge_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret);
+void gs_verdict_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret);
 
 /* A GPU without work, and the program that a policy has kept off it for the longest time. */
 struct gs_kept_idle_facts {
@@ -168,7 +168,7 @@ struct gs_kept_idle_facts {
 	const char *comm;
 	bool held; /* it has not been admitted; false: it is suspended */
 };
-void gs_judge_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret);
+void gs_verdict_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret);
 
 struct gs_tsg_facts {
 	uint64_t id;
@@ -192,7 +192,7 @@ struct gs_tsg_facts {
 	uint64_t slo_ns;          /* slo= of its class; 0: none */
 	struct gs_slo_counts slo; /* its last requests */
 };
-void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret);
+void gs_verdict_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret);
 
 /* Programs of a GPU without a class, on which no policy acts. */
 struct gs_classless_facts {
@@ -205,7 +205,7 @@ struct gs_classless_facts {
 	char comm[32];
 	double waited_pct; /* part of the time; NAN: unknown */
 };
-void gs_judge_classless(const struct gs_classless_facts *c, struct gs_findings *ret);
+void gs_verdict_classless(const struct gs_classless_facts *c, struct gs_findings *ret);
 
 /* A process on a GPU; its first TSG there stands for it. */
 struct gs_holder_facts {
@@ -216,8 +216,8 @@ struct gs_holder_facts {
 	int gpu;
 	uint64_t bytes, idle_since_ns, now_ns;
 };
-void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
-		     struct gs_findings *ret);
+void gs_verdict_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
+		       struct gs_findings *ret);
 
 /* A program that a person has suspended. */
 struct gs_suspended_facts {
@@ -229,7 +229,7 @@ struct gs_suspended_facts {
 	uint64_t since_ns; /* 0: unknown */
 	bool for_a_while;
 };
-void gs_judge_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret);
+void gs_verdict_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret);
 
 /* A parked process: its GPU memory was taken out. */
 struct gs_parked_facts {
@@ -244,7 +244,7 @@ struct gs_parked_facts {
 	bool blind;  /* a call should bring it back, but no way works to notice a call */
 	int waiters; /* threads that seem to wait; below 0: not known */
 };
-void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
+void gs_verdict_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
 /* A report of the driver (an Xid), or a lost GPU. */
 struct gs_xid_facts {
@@ -260,7 +260,7 @@ struct gs_xid_facts {
 	bool ended_policy;
 	uint64_t since_ns;
 };
-void gs_judge_xid(const struct gs_xid_facts *x, struct gs_findings *ret);
+void gs_verdict_xid(const struct gs_xid_facts *x, struct gs_findings *ret);
 
 /* A call that the driver failed. */
 struct gs_failed_call_facts {
@@ -272,7 +272,7 @@ struct gs_failed_call_facts {
 	const char *call, *status;
 	uint64_t since_ns;
 };
-void gs_judge_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret);
+void gs_verdict_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret);
 
 /* A program in quarantine. */
 struct gs_quarantine_facts {
@@ -282,7 +282,7 @@ struct gs_quarantine_facts {
 	unsigned int times;
 	uint64_t since_ns, left_ns;
 };
-void gs_judge_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret);
+void gs_verdict_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret);
 
 /* A budget of a user or a cgroup. */
 struct gs_budget_facts {
@@ -292,7 +292,7 @@ struct gs_budget_facts {
 	bool stop; /* true: until then its programs may not run; false: they give way to others */
 	uint64_t used_ns, all_ns;
 };
-void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
+void gs_verdict_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
 
 /* A process that gpusched no longer parks by itself: it was wanted back at once, twice. */
 struct gs_in_vain_facts {
@@ -302,6 +302,6 @@ struct gs_in_vain_facts {
 	const char *comm;
 	uint64_t since_ns;
 };
-void gs_judge_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret);
+void gs_verdict_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret);
 
 #endif /* GPUSCHED_FIGURES_VERDICT_H */

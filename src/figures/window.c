@@ -65,7 +65,7 @@ static struct gs_gpu_sums gpu_now(const struct gs_figures *fig, size_t i)
 		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
 	if (!g.open || !g.sums.since_ns)
 		return (struct gs_gpu_sums){ 0 };
-	return gs_gpu_sums_of(&g.sums);
+	return gs_gpu_rates_sums(&g.sums);
 }
 
 static bool tsg_now(const struct gs_figures *fig, uint64_t id, struct gs_turn_sums *ret)
@@ -101,7 +101,7 @@ static struct then then_of(const struct gs_figures *fig, const struct gpusched_t
 	tsg_now(fig, rec->task.id, &t);
 	return (struct then){
 		.id = rec->task.id,
-		.sums = gs_tsg_sums_of(&t),
+		.sums = gs_tsg_rates_sums(&t),
 		.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
 		.launches = rec->task.launches,
 		.launches_since_ns = rec->task.launches_since_ns,
@@ -290,7 +290,7 @@ void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 	ret->known = tsg_now(fig, rec->task.id, &t) && is_there(fig, w);
 	if (!ret->known)
 		return;
-	now = gs_tsg_sums_of(&t);
+	now = gs_tsg_rates_sums(&t);
 	ret->waiting = t.waiting;
 	if (w->past && k)
 		before = ledger_sample_of(k, w->at);
@@ -406,9 +406,9 @@ static void mark_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 	struct gs_account_gpu a;
 	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index,
 				  .read = !fig->hub->watch_only };
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
 
-	gs_sight_gpu(fig->hub, i, &a);
+	gs_unread_gpu(fig->hub, i, &a);
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
 	g.mig = fig->ledger->gpus[i].nmig;
@@ -419,7 +419,7 @@ static void mark_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 		gs_window_gpu(fig, &long_one, i, &g.window);
 		gs_window_gpu(fig, &short_one, i, &g.lately);
 	}
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	mark(&fig->ledger->gpus[i].lossy_ns, has(&found, GS_FINDING_LOST_TIME), now);
 	gs_kept_off_look(fig, i, &found);
 	take_found(fig, &found);
@@ -459,13 +459,13 @@ static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double
 		.class = k->who.class,
 	};
 	const struct gs_tsg_sums rise = grown(&before, &last);
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
 
 	gs_tsg_rates(&before, &last, span, &t.window);
 	if (t.lc || t.waiting || k->acts_end_ns)
 		put_record(fig, k, &rise, now, &t);
 	t.slo_ns = gs_ledger_recent_requests(fig, k->id, &t.slo);
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED) || has(&found, GS_FINDING_NO_TURN),
 	     now);
 	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
@@ -486,7 +486,7 @@ static bool may_have_findings(const struct gs_ledger *l, const struct kept *k)
 	       !strcmp(k->who.class, "lc");
 }
 
-void ledger_mark(struct gs_figures *fig)
+void gs_window_mark(struct gs_figures *fig)
 {
 	struct gs_window w = { .past = true };
 	uint64_t now = gs_now_ns();

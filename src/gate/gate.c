@@ -120,7 +120,7 @@ bool gs_gate_used(struct gs_table *t)
 {
 	struct gpusched_cfg cfg;
 
-	return gs_gate_there() && !gs_cfg_get(t, &cfg) && cfg.gate;
+	return gs_gate_there() && !gs_table_cfg(t, &cfg) && cfg.gate;
 }
 
 /* ---- letting go ------------------------------------------------------------------------------ */
@@ -160,9 +160,9 @@ static bool is_held_back(struct gs_table *t, const struct stopped *s)
 	struct gpusched_proc proc;
 	struct gpusched_cfg cfg;
 
-	return !gs_cfg_get(t, &cfg) && cfg.policy_active && cfg.gate &&
+	return !gs_table_cfg(t, &cfg) && cfg.policy_active && cfg.gate &&
 	       !gs_proc_get(t, (pid_t)s->key.tgid, &proc) && (int32_t)proc.past > 0 && !proc.let &&
-	       gs_start_same(proc.start_ns, s->value.start_ns);
+	       gs_process_same(proc.start_ns, s->value.start_ns);
 }
 
 /* True if what the process waits for still holds it. */
@@ -172,7 +172,7 @@ static bool is_held(struct gs_table *t, const struct stopped *s)
 	struct gpusched_tsg rec;
 
 	if (s->key.id == GPUSCHED_STOPPED_NEWCOMER)
-		return !gs_cfg_get(t, &cfg) && gs_now_ns() < cfg.newcomers_until_ns;
+		return !gs_table_cfg(t, &cfg) && gs_now_ns() < cfg.newcomers_until_ns;
 	if (!s->key.id)
 		return is_held_back(t, s);
 	return !gs_table_get(t, &s->value.key, &rec) && rec.task.id == s->key.id &&

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "history/history.h"
 
 #define P GS_FIGURE_PROCESS
@@ -70,7 +70,7 @@ static json_t *percentile(const struct gs_history_sums *s, unsigned int percent)
 	struct gs_turn_sums t = { .waits = s->v[GS_SUM_WAITS] };
 
 	memcpy(t.wait_bucket, s->wait_bucket, sizeof(t.wait_bucket));
-	return t.waits ? json_integer((json_int_t)(gs_wait_percentile(&t, percent) / NS_PER_US))
+	return t.waits ? json_integer((json_int_t)(gs_turns_percentile(&t, percent) / NS_PER_US))
 		       : NULL;
 }
 

@@ -209,7 +209,7 @@ enum gs_history_by {
 	GS_BY_MAX
 };
 /* -EINVAL */
-int gs_history_by_parse(const char *text, enum gs_history_by *ret);
+int gs_history_query_parse_by(const char *text, enum gs_history_by *ret);
 
 struct gs_history_query {
 	uint64_t since_s, until_s; /* seconds since 1970; @until_s 0: no end */
@@ -236,7 +236,7 @@ struct gs_history_query {
 };
 
 /* True if rows of other users may be left out of the answer. */
-bool gs_history_hides(const struct gs_history_query *q);
+bool gs_history_query_hides(const struct gs_history_query *q);
 /* Gets a row as in docs/history.md. Returns non-zero to stop, as when out of memory. */
 typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
@@ -244,11 +244,11 @@ typedef int (*gs_history_row_fn)(json_t *row, void *user);
  * thread may call this, in any process that may read the file. Returns -ENOTSUP if there is no
  * history or a newer version's, and -EUCLEAN if it is damaged.
  */
-int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
-		   void *user, struct gs_error *err);
+int gs_history_query_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
+			 void *user, struct gs_error *err);
 /*
  * Gets when the last program began that did not begin from @from_s to @to_s; in s since 1970, 0: none.
- * Errors as gs_history_ask().
+ * Errors as gs_history_query_ask().
  */
 int gs_history_newest(const char *dir, int64_t from_s, int64_t to_s, int64_t *ret_s,
 		      struct gs_error *err);

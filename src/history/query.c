@@ -10,7 +10,7 @@
 #include <uthash.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "history/priv.h"
 #include "process/cgroup.h"
 
@@ -26,7 +26,7 @@ static const char *const by_names[GS_BY_MAX] = {
 	[GS_BY_NAMESPACE] = "namespace", [GS_BY_JOB] = "job",   [GS_BY_PARTITION] = "partition",
 };
 
-int gs_history_by_parse(const char *text, enum gs_history_by *ret)
+int gs_history_query_parse_by(const char *text, enum gs_history_by *ret)
 {
 	for (int i = 0; i < GS_BY_MAX; i++)
 		if (!strcmp(by_names[i], text)) {
@@ -257,7 +257,7 @@ static bool sees_sums(const struct gs_history_query *q)
 	return q->root || names_nobody || (q->times && !names_place);
 }
 
-bool gs_history_hides(const struct gs_history_query *q)
+bool gs_history_query_hides(const struct gs_history_query *q)
 {
 	return q->tsg || q->changes ? !q->root : !sees_sums(q);
 }
@@ -616,8 +616,8 @@ static void rows_free(struct row *rows)
 	}
 }
 
-int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
-		   void *user, struct gs_error *err)
+int gs_history_query_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
+			 void *user, struct gs_error *err)
 {
 	struct asking a = {
 		.q = q, .fn = fn, .user = user, .first_minute = (int64_t)(q->since_s / MINUTE_S)

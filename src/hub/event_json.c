@@ -57,13 +57,14 @@ void gs_json_put_gpu(struct gs_hub *hub, const struct gpusched_tsg *rec, json_t 
 	gs_json_put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
 }
 
-void gs_overrules_text(uint32_t why, char *text, size_t size)
+void gs_event_overrules_text(uint32_t why, char *text, size_t size)
 {
 	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++) {
 		size_t at = strlen(text);
 
 		if (why & 1u << i)
-			snprintf(text + at, size - at, "%s%s", at ? "; " : "", gs_overrule_text(i));
+			snprintf(text + at, size - at, "%s%s", at ? "; " : "",
+				 gs_core_overrule_text(i));
 	}
 }
 
@@ -95,7 +96,7 @@ void gs_event_put_arguments(struct gs_hub *hub, const struct gpusched_event *ev,
 				 ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
 		break;
 	case GPUSCHED_EV_OVERRULED:
-		gs_overrules_text(ev->arg[0], reason, sizeof(reason));
+		gs_event_overrules_text(ev->arg[0], reason, sizeof(reason));
 		gs_json_put_text(o, "reason", reason);
 		break;
 	default:
@@ -139,7 +140,7 @@ json_t *gs_event_json(struct gs_hub *hub, const struct gpusched_event *ev)
 	return o;
 }
 
-void gs_call_put_arguments(const struct gs_engine_call *call, json_t *o)
+void gs_event_put_call_arguments(const struct gs_engine_call *call, json_t *o)
 {
 	if (call->op == GS_RM_SET_TIMESLICE)
 		gs_json_put_number(o, "timeslice_us", true, call->arg);
@@ -169,6 +170,6 @@ json_t *gs_call_json(struct gs_hub *hub, const struct gs_engine_call *call)
 		gs_json_put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
 		gs_json_put_text(o, "kind", gs_kind_name(rec.task.kind));
 	}
-	gs_call_put_arguments(call, o);
+	gs_event_put_call_arguments(call, o);
 	return o;
 }

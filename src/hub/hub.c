@@ -36,7 +36,7 @@ void gs_hub_free(struct gs_hub *hub)
 	gs_pace_done(&hub->pace);
 	gs_table_close(hub->table);
 	gs_classes_free(hub->classes);
-	gs_texts_clear(&hub->waiting);
+	gs_config_clear_texts(&hub->waiting);
 	free(hub->gpus);
 	free(hub);
 }

@@ -13,7 +13,7 @@
 
 #include "account/account.h"
 #include "basic/completion.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/slices.h"
 #include "classify/classify.h"
 #include "config/config.h"
@@ -222,7 +222,7 @@ struct gs_hub {
 	uint64_t at_beat;        /* number of requests and events up to the last beat */
 	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
-	struct gs_waits waits;
+	struct gs_completions waits;
 	bool has_readers; /* false: this process reads /proc itself, without helper processes */
 	struct gs_pace pace;
 

@@ -53,7 +53,7 @@ static void take_up_again(struct gs_hub *hub)
 	CLEANUP_FD int lock = -1;
 	struct gpusched_cfg cfg;
 
-	if (gs_cfg_get(hub->table, &cfg) || cfg.epoch == hub->epoch)
+	if (gs_table_cfg(hub->table, &cfg) || cfg.epoch == hub->epoch)
 		return;
 	/* the other process still restores: try again at the next beat */
 	if (gs_lock_overtake(&lock, NULL))
@@ -173,7 +173,7 @@ void gs_loop_plan_about(sd_event_source *src, uint64_t at)
 /* Runs before each sleep: any event may have changed the time of the next check. */
 static int prepare(struct gs_hub *hub)
 {
-	gs_loop_plan(hub->look, gs_waits_next(&hub->waits));
+	gs_loop_plan(hub->look, gs_completions_next(&hub->waits));
 	if (hub->due)
 		gs_loop_plan(hub->due, gs_engine_due(hub->engine));
 	return sd_event_prepare(hub->event);
@@ -182,7 +182,7 @@ static int prepare(struct gs_hub *hub)
 /* Runs after each source of the loop, in whatever part of the daemon. */
 static void happened(struct gs_hub *hub)
 {
-	gs_waits_run(&hub->waits, gs_now_ns());
+	gs_completions_run(&hub->waits, gs_now_ns());
 	gs_observers_dispatched(&hub->observers);
 	look_at_rest(hub);
 }

@@ -14,7 +14,7 @@ struct gs_hub;
 
 /* Events for which a completion may wait. */
 #define GS_ON_ENGINE (1u << 0)  /* calls came back */
-#define GS_ON_ERRAND (1u << 1)  /* a task in a separate thread has ended (task.h) */
+#define GS_ON_TASK (1u << 1)    /* a task in a separate thread has ended (task.h) */
 #define GS_ON_LOOKED (1u << 2)  /* a rescan of records is done */
 #define GS_ON_METRICS (1u << 3) /* the text of the metrics is made */
 #define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or parking has failed */

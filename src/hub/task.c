@@ -18,7 +18,7 @@
 
 #define FOLLOW_MS 100 /* time between two checks of *@stop */
 
-void gs_errand_unref(struct gs_errand *e)
+void gs_task_unref(struct gs_task *e)
 {
 	if (!e || --e->refs)
 		return;
@@ -27,9 +27,9 @@ void gs_errand_unref(struct gs_errand *e)
 	e->free(e);
 }
 
-static void *errand_main(void *arg)
+static void *task_main(void *arg)
 {
-	struct gs_errand *e = arg;
+	struct gs_task *e = arg;
 	uint64_t one = 1;
 
 	e->work(e);
@@ -40,18 +40,18 @@ static void *errand_main(void *arg)
 
 static int on_end(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
-	struct gs_errand *e = user;
+	struct gs_task *e = user;
 
 	e->source = sd_event_source_disable_unref(src);
 	pthread_join(e->thread, NULL);
 	e->over = true;
 	e->end(e);
-	gs_waits_happened(&e->hub->waits, GS_ON_ERRAND);
-	gs_errand_unref(e);
+	gs_completions_happened(&e->hub->waits, GS_ON_TASK);
+	gs_task_unref(e);
 	return 0;
 }
 
-int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner)
+int gs_task_begin(struct gs_task *e, struct gs_hub *hub, void *owner)
 {
 	int r;
 
@@ -61,7 +61,7 @@ int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner)
 	e->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = e->fd < 0 ? -errno : sd_event_add_io(hub->event, &e->source, e->fd, EPOLLIN, on_end, e);
 	if (r >= 0)
-		r = -pthread_create(&e->thread, NULL, errand_main, e);
+		r = -pthread_create(&e->thread, NULL, task_main, e);
 	if (r < 0) {
 		e->source = sd_event_source_disable_unref(e->source);
 		if (e->fd >= 0)
@@ -75,18 +75,18 @@ int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner)
 
 static int is_over(struct gs_completion *c, uint64_t now_ns)
 {
-	const struct gs_errand *e = c->user;
+	const struct gs_task *e = c->user;
 
 	return e->over ? 0 : -EINPROGRESS;
 }
 
-void gs_errand_wait(struct gs_errand *e)
+void gs_task_wait(struct gs_task *e)
 {
-	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
+	struct gs_completion c = { .check = is_over, .on = GS_ON_TASK, .user = e };
 
 	e->refs++; /* keeps @e during the wait; only the loop's thread changes refs */
 	gs_loop_wait(e->hub, &c);
-	gs_errand_unref(e);
+	gs_task_unref(e);
 }
 
 static int is_over_or_late(struct gs_completion *c, uint64_t now_ns)
@@ -94,11 +94,11 @@ static int is_over_or_late(struct gs_completion *c, uint64_t now_ns)
 	return gs_completion_is_late(c, now_ns) ? 0 : is_over(c, now_ns);
 }
 
-void gs_errand_leave(struct gs_errand *e, unsigned int ms)
+void gs_task_leave(struct gs_task *e, unsigned int ms)
 {
 	struct gs_completion c = {
 		.check = is_over_or_late,
-		.on = GS_ON_ERRAND,
+		.on = GS_ON_TASK,
 		.until_ns = gs_now_ns() + ms * NS_PER_MS,
 		.user = e,
 	};
@@ -106,7 +106,7 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	e->refs++;
 	gs_loop_wait(e->hub, &c);
 	if (e->over) {
-		gs_errand_unref(e);
+		gs_task_unref(e);
 		return;
 	}
 	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
@@ -114,7 +114,7 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	pthread_detach(e->thread); /* the thread may still use @e, so @e is never freed */
 }
 
-bool gs_errand_follow(const struct gs_errand *e, const bool *stop)
+bool gs_task_follow(const struct gs_task *e, const bool *stop)
 {
 	struct pollfd p = { .fd = e->fd, .events = POLLIN };
 
@@ -124,7 +124,7 @@ bool gs_errand_follow(const struct gs_errand *e, const bool *stop)
 	return true;
 }
 
-bool gs_errand_is_left(const struct gs_errand *e)
+bool gs_task_is_left(const struct gs_task *e)
 {
 	return __atomic_load_n(&e->left, __ATOMIC_SEQ_CST);
 }

@@ -11,10 +11,10 @@
 
 struct gs_hub;
 
-struct gs_errand {
-	void (*work)(struct gs_errand *e); /* runs in the thread */
-	void (*end)(struct gs_errand *e);  /* runs in the loop, afterwards */
-	void (*free)(struct gs_errand *e);
+struct gs_task {
+	void (*work)(struct gs_task *e); /* runs in the thread */
+	void (*end)(struct gs_task *e);  /* runs in the loop, afterwards */
+	void (*free)(struct gs_task *e);
 	struct gs_hub *hub;
 	void *owner;       /* the object that owns the task */
 	unsigned int refs; /* one held by the caller, one by the thread */
@@ -24,21 +24,21 @@ struct gs_errand {
 	sd_event_source *source;
 };
 /* On failure the caller frees @e. */
-int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner);
-void gs_errand_unref(struct gs_errand *e);
+int gs_task_begin(struct gs_task *e, struct gs_hub *hub, void *owner);
+void gs_task_unref(struct gs_task *e);
 /* Runs the loop until the task is over. */
-void gs_errand_wait(struct gs_errand *e);
+void gs_task_wait(struct gs_task *e);
 /*
  * Runs the loop until the task is over, for @ms at most. If its call does not return by then, the
  * thread is left behind.
  */
-void gs_errand_leave(struct gs_errand *e, unsigned int ms);
+void gs_task_leave(struct gs_task *e, unsigned int ms);
 /*
  * For another thread, which has a reference: waits until the task is over (returns true) or *@stop
  * is set (returns false).
  */
-bool gs_errand_follow(const struct gs_errand *e, const bool *stop);
+bool gs_task_follow(const struct gs_task *e, const bool *stop);
 /* For the task's thread: true if it was left behind, so that the service may be gone. */
-bool gs_errand_is_left(const struct gs_errand *e);
+bool gs_task_is_left(const struct gs_task *e);
 
 #endif /* GPUSCHED_HUB_TASK_H */

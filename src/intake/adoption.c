@@ -33,7 +33,7 @@
 
 /* One task, and the loop's work on the TSGs that it found. */
 struct gs_adopting_trip {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_sliced sliced;
 	struct gs_adoption *rest; /* the service's adoption; NULL: the task is for an orphan */
 	struct gs_orphan orphan;
@@ -67,7 +67,7 @@ static void on_found_of_rest(const struct gpusched_tsg *rec, void *user)
 		on_found(rec, in->adopting.trip);
 }
 
-static void trip_work(struct gs_errand *e)
+static void trip_work(struct gs_task *e)
 {
 	struct gs_adopting_trip *t = (struct gs_adopting_trip *)e;
 	struct gs_intake *in = e->owner;
@@ -111,8 +111,8 @@ static void end_trip(struct gs_intake *in)
 	if (!t->rest)
 		in->adopting.next_ns = now + (pause < PAUSE_MIN_NS ? PAUSE_MIN_NS : pause);
 	if (t->n)
-		gs_sweep_in(in, NS_PER_S);
-	gs_errand_unref(&t->errand);
+		gs_reap_in(in, NS_PER_S);
+	gs_task_unref(&t->task);
 	plan(in);
 }
 
@@ -120,11 +120,11 @@ static void meet(struct gs_intake *in, struct gpusched_tsg *rec, pid_t *inout_no
 {
 	gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_TSG_NEW, 0);
 	if (in->hub->policy) {
-		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
-		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
+		gs_stock_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+		gs_stock_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	}
 	if (*inout_noted != (pid_t)rec->task.pid)
-		gs_process_note(in, (pid_t)rec->task.pid, NULL);
+		gs_settle_process(in, (pid_t)rec->task.pid, NULL);
 	*inout_noted = (pid_t)rec->task.pid;
 	gs_record_settle(in, rec);
 }
@@ -132,7 +132,7 @@ static void meet(struct gs_intake *in, struct gpusched_tsg *rec, pid_t *inout_no
 static void meet_some(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct gs_adopting_trip *t = GS_SLICED_OF(w, struct gs_adopting_trip, sliced);
-	struct gs_intake *in = t->errand.owner;
+	struct gs_intake *in = t->task.owner;
 	struct gpusched_tsg rec;
 	pid_t noted = 0;
 
@@ -145,7 +145,7 @@ static void meet_some(struct gs_sliced *w, uint64_t until_ns)
 		end_trip(in);
 }
 
-static void trip_end(struct gs_errand *e)
+static void trip_end(struct gs_task *e)
 {
 	struct gs_adopting_trip *t = (struct gs_adopting_trip *)e;
 
@@ -160,7 +160,7 @@ static void trip_end(struct gs_errand *e)
 	gs_loop_slice(e->hub, &t->sliced, false);
 }
 
-static void trip_free(struct gs_errand *e)
+static void trip_free(struct gs_task *e)
 {
 	struct gs_adopting_trip *t = (struct gs_adopting_trip *)e;
 
@@ -176,19 +176,19 @@ static void begin_trip(struct gs_intake *in, const struct gs_orphan *orphan)
 
 	if (!t)
 		return;
-	t->errand = (struct gs_errand){ trip_work, trip_end, trip_free };
+	t->task = (struct gs_task){ trip_work, trip_end, trip_free };
 	t->began_ns = gs_now_ns();
 	if (orphan)
 		t->orphan = *orphan;
 	else
 		t->rest = in->adopting.rest;
 	in->adopting.trip = t;
-	r = gs_errand_begin(&t->errand, in->hub, in);
+	r = gs_task_begin(&t->task, in->hub, in);
 	if (!r)
 		return;
 	gs_log(LOG_WARNING, "adoption: no thread: %s", strerror(-r));
 	in->adopting.trip = NULL;
-	gs_errand_unref(&t->errand);
+	gs_task_unref(&t->task);
 	if (!orphan)
 		end_rest(in);
 	plan(in);
@@ -254,7 +254,7 @@ static void plan(struct gs_intake *in)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev)
+void gs_adopting_seen(struct gs_intake *in, const struct gpusched_event *ev)
 {
 	struct gs_orphan new = { .pid = (pid_t)ev->pid, .key = ev->key };
 	struct gs_adopting *a = &in->adopting;
@@ -307,13 +307,13 @@ void gs_adopting_end(struct gs_intake *in)
 	a->n = 0;
 	a->due = sd_event_source_disable_unref(a->due);
 	if (t) {
-		t->errand.refs++;
-		gs_errand_wait(&t->errand);
+		t->task.refs++;
+		gs_task_wait(&t->task);
 		gs_slices_drop(&in->hub->slices, &t->sliced);
 		if (a->trip) /* otherwise the service has settled all records meanwhile */
-			gs_errand_unref(&t->errand);
+			gs_task_unref(&t->task);
 		a->trip = NULL;
-		gs_errand_unref(&t->errand);
+		gs_task_unref(&t->task);
 	}
 	gs_adoption_free(a->rest);
 	a->rest = NULL;

@@ -33,7 +33,7 @@ struct gs_adopting {
 /* gs_adopting_begin() runs before there is a loop; the rest is adopted once the loop runs. */
 void gs_adopting_begin(struct gs_intake *in);
 void gs_adopting_go_on(struct gs_intake *in);
-void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev);
+void gs_adopting_seen(struct gs_intake *in, const struct gpusched_event *ev);
 void gs_adopting_end(struct gs_intake *in);
 
 #endif /* GPUSCHED_INTAKE_ADOPTION_H */

@@ -24,7 +24,7 @@
  * the id has not passed to a newer TSG in between.
  */
 struct round {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gpusched_tsg candidates[MAX_CANDIDATES], servers[MAX_SERVERS];
 	size_t ncandidates, nservers;
 	/* UINT32_MAX: RM did not report an id. */
@@ -107,13 +107,13 @@ static void mark(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t 
 	    now.flags & flag)
 		return;
 	now.flags |= flag;
-	gs_record_poke(in, &now, GPUSCHED_POKE_FLAGS);
+	gs_settle_poke(in, &now, GPUSCHED_POKE_FLAGS);
 	gs_engine_anew(in->hub->engine, &now.key);
 }
 
 /* ---- RM's answers ---------------------------------------------------------------------------- */
 
-static void ask(struct gs_errand *e)
+static void ask(struct gs_task *e)
 {
 	struct round *r = (struct round *)e;
 
@@ -136,7 +136,7 @@ static void compare(struct gs_intake *in, const struct round *r, size_t i)
 	}
 }
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	struct round *r = (struct round *)e;
 	struct gs_aliases *a = &((struct gs_intake *)e->owner)->aliases;
@@ -163,7 +163,7 @@ static void end(struct gs_errand *e)
 	plan(e->owner, gs_now_ns() + (told ? GAP_NS : a->pause_ns));
 }
 
-static void round_free(struct gs_errand *e)
+static void round_free(struct gs_task *e)
 {
 	free(e);
 }
@@ -207,14 +207,14 @@ static void begin_asking(struct gs_intake *in, const struct gpusched_tsg *recs, 
 
 	if (!r)
 		return;
-	r->errand = (struct gs_errand){ ask, end, round_free };
+	r->task = (struct gs_task){ ask, end, round_free };
 	take_servers(r, recs, n);
 	if (r->nservers)
 		take_candidates(in, r, recs, n);
-	if (!r->ncandidates || gs_errand_begin(&r->errand, in->hub, in))
+	if (!r->ncandidates || gs_task_begin(&r->task, in->hub, in))
 		free(r);
 	else
-		in->aliases.asking = &r->errand;
+		in->aliases.asking = &r->task;
 }
 
 static int on_due(sd_event_source *src, uint64_t us, void *user)
@@ -275,7 +275,7 @@ void gs_aliases_end(struct gs_intake *in)
 	struct gs_aliases *a = &in->aliases;
 
 	if (a->asking)
-		gs_errand_leave(a->asking, END_MS);
+		gs_task_leave(a->asking, END_MS);
 	a->asking = NULL;
 	a->due = sd_event_source_disable_unref(a->due);
 }

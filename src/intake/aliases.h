@@ -15,14 +15,14 @@
 #include <systemd/sd-event.h>
 
 struct gpusched_tsg;
-struct gs_errand;
+struct gs_task;
 struct gs_intake;
 
 struct gs_aliases {
-	struct gs_errand *asking; /* the task that asks RM for ids; NULL: none */
-	bool wanted;              /* a record has come that may be an alias, or have one */
-	uint64_t next_ns;         /* no round before this time */
-	uint64_t pause_ns;        /* pause after a round in which RM did not report an id */
+	struct gs_task *asking; /* the task that asks RM for ids; NULL: none */
+	bool wanted;            /* a record has come that may be an alias, or have one */
+	uint64_t next_ns;       /* no round before this time */
+	uint64_t pause_ns;      /* pause after a round in which RM did not report an id */
 	sd_event_source *due;
 };
 

@@ -27,7 +27,7 @@ struct gs_hwid {
 };
 
 struct asking {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gpusched_tsg *recs; /* TSGs with an unknown id */
 	size_t n, at;
 	uint32_t *hw; /* ids of the first @at TSGs; UINT32_MAX: no answer */
@@ -43,26 +43,26 @@ static int ask_on(int number, const struct gpusched_tsg *rec, uint32_t *ret)
 			     NULL);
 
 	if (!r)
-		r = gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_TSG_INFO, &hw,
-				  sizeof(hw), &status);
+		r = gs_rm_call_control(fd, rec->key.client, rec->key.handle, NV_CMD_TSG_INFO, &hw,
+				       sizeof(hw), &status);
 	if (r || status != GS_NV_OK)
 		return r ? r : -EBADF;
 	*ret = hw;
 	return 0;
 }
 
-int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret)
+int gs_hardware_read(struct gs_task *e, const struct gpusched_tsg *rec, uint32_t *ret)
 {
 	int number, r = ask_on((int)rec->owner_fd, rec, ret);
 
-	if (r != -EBADF || gs_errand_is_left(e))
+	if (r != -EBADF || gs_task_is_left(e))
 		return r;
 	/* RM refused: the process may have moved the file to another descriptor. */
-	number = gs_find_fd(e->hub->table, (pid_t)rec->task.pid, rec->key.file);
+	number = gs_holders_find_fd(e->hub->table, (pid_t)rec->task.pid, rec->key.file);
 	return number >= 0 && number != (int)rec->owner_fd ? ask_on(number, rec, ret) : r;
 }
 
-static void work(struct gs_errand *e)
+static void work(struct gs_task *e)
 {
 	struct asking *a = (struct asking *)e;
 	uint64_t until = gs_now_ns() + PATIENCE_NS;
@@ -94,7 +94,7 @@ void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint
 	HASH_ADD(hh, in->hwids, id, sizeof(h->id), h);
 }
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	struct asking *a = (struct asking *)e;
 
@@ -103,7 +103,7 @@ static void end(struct gs_errand *e)
 	((struct gs_intake *)e->owner)->asking = NULL;
 }
 
-static void asking_free(struct gs_errand *e)
+static void asking_free(struct gs_task *e)
 {
 	struct asking *a = (struct asking *)e;
 
@@ -118,20 +118,20 @@ static int send(struct gs_intake *in, struct asking *a)
 	int r;
 
 	if (!in->hub->event) {
-		a->errand.owner = in;
-		work(&a->errand);
-		end(&a->errand);
-		a->errand.over = true;
+		a->task.owner = in;
+		work(&a->task);
+		end(&a->task);
+		a->task.over = true;
 		return 0;
 	}
-	r = gs_errand_begin(&a->errand, in->hub, in);
+	r = gs_task_begin(&a->task, in->hub, in);
 	if (!r)
-		in->asking = &a->errand;
+		in->asking = &a->task;
 	return r;
 }
 
 int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusched_tsg *recs,
-		    size_t n, struct gs_errand **ret)
+		    size_t n, struct gs_task **ret)
 {
 	struct asking *a = calloc(1, sizeof(*a));
 	uint32_t hw;
@@ -139,7 +139,7 @@ int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusch
 
 	if (!a)
 		return -ENOMEM;
-	a->errand = (struct gs_errand){ work, end, asking_free, .fd = -1, .refs = 1 };
+	a->task = (struct gs_task){ work, end, asking_free, .fd = -1, .refs = 1 };
 	a->recs = calloc(n + 1, sizeof(*a->recs));
 	a->hw = calloc(n + 1, sizeof(*a->hw));
 	for (size_t i = 0; a->recs && i < n; i++)
@@ -148,9 +148,9 @@ int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusch
 			a->recs[a->n++] = recs[i];
 	r = a->recs && a->hw ? send(in, a) : -ENOMEM;
 	if (r)
-		gs_errand_unref(&a->errand);
+		gs_task_unref(&a->task);
 	else
-		*ret = &a->errand;
+		*ret = &a->task;
 	return r;
 }
 
@@ -182,7 +182,7 @@ void gs_hardware_end(struct gs_intake *in)
 	struct gs_hwid *h, *next;
 
 	if (in->asking)
-		gs_errand_leave(in->asking, END_MS);
+		gs_task_leave(in->asking, END_MS);
 	HASH_ITER(hh, in->hwids, h, next) {
 		HASH_DEL(in->hwids, h);
 		free(h);

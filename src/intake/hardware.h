@@ -13,7 +13,7 @@
 
 struct gpusched_tsg;
 struct gs_end;
-struct gs_errand;
+struct gs_task;
 struct gs_intake;
 
 /*
@@ -22,12 +22,12 @@ struct gs_intake;
  * `asking` is NULL.
  */
 int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusched_tsg *recs,
-		    size_t n, struct gs_errand **ret);
+		    size_t n, struct gs_task **ret);
 /*
  * Reads one id, in the thread of a task. Returns 0, the borrowing's -errno, or -EBADF if RM
  * refuses.
  */
-int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret);
+int gs_hardware_read(struct gs_task *e, const struct gpusched_tsg *rec, uint32_t *ret);
 /* Keeps RM's answer; UINT32_MAX: RM gave none. */
 void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t hw);
 /* Returns -ENOENT if RM was not asked, or gave no id. */

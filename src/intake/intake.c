@@ -29,21 +29,21 @@ static void check_losses(struct gs_intake *in)
 {
 	uint64_t lost, now;
 
-	if (in->draining || gs_tap_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
+	if (in->draining || gs_events_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
 	    lost == in->events_lost)
 		return;
 	now = gs_now_ns();
 	if (in->looking.round.lost || in->looking.next.lost)
 		return; /* the sweep after that round calls this again */
 	if (now < in->losses_next_ns) {
-		gs_sweep_in(in, in->losses_next_ns - now); /* the sweep calls this again */
+		gs_reap_in(in, in->losses_next_ns - now); /* the sweep calls this again */
 		return;
 	}
 	gs_count(in->hub, GS_SVC_LOSSES);
 	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
 	       (unsigned long long)(lost - in->events_lost));
 	in->events_lost = lost;
-	gs_records_look_lost(in);
+	gs_rescan_lost(in);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -55,13 +55,13 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
-		gs_process_note(in, (pid_t)ev->pid, NULL);
-		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		gs_settle_process(in, (pid_t)ev->pid, NULL);
+		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
 		if (!gs_table_get(in->hub->table, &ev->key, &rec))
 			gs_record_settle(in, &rec);
-		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_SCHEDULE: /* enables the TSG's channels, so a suspended TSG runs again */
 		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
@@ -83,22 +83,22 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_PREEMPT_MODE, ev->ns);
 		break;
 	case GPUSCHED_EV_EXEC:
-		gs_process_reclassify(in, (pid_t)ev->pid);
+		gs_rescan_process(in, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_OWNER: /* a call that failed for the old owner may work for the new one */
 		gs_engine_anew(in->hub->engine, &ev->key);
-		gs_process_reclassify(in, (pid_t)ev->pid);
+		gs_rescan_process(in, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:
-		gs_sweep_in(in, GS_SWEEP_SOON_NS);
+		gs_reap_in(in, GS_SWEEP_SOON_NS);
 		break;
 	case GPUSCHED_EV_ORPHAN:
-		gs_orphan_seen(in, ev);
+		gs_adopting_seen(in, ev);
 		break;
 	case GPUSCHED_EV_LIMIT:
 		gs_past_told(ev);
 		/* Files that the process has closed count until the sweep. */
-		gs_sweep_in(in, GS_SWEEP_SOON_NS);
+		gs_reap_in(in, GS_SWEEP_SOON_NS);
 		break;
 	default:
 		break;
@@ -123,7 +123,7 @@ void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
 	if (what != GS_READER_PROGRAM)
 		return;
 	gs_pool_answered(in, pid);
-	gs_process_reclassify(in, pid);
+	gs_rescan_process(in, pid);
 }
 
 void gs_intake_beat(void *self)
@@ -139,7 +139,7 @@ void gs_intake_ended(void *self, const struct gs_end *end)
 {
 	struct gs_intake *in = self;
 	gs_promise_ended(in, end->id);
-	gs_job_remove(in->hub->table, end->id);
+	gs_facts_remove_job(in->hub->table, end->id);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -168,14 +168,14 @@ void gs_intake_free(struct gs_intake *in)
 	gs_promises_free(&in->promises);
 	gs_pools_free(in);
 	gs_ends_free(in);
-	gs_looking_free(in);
+	gs_rescan_free(in);
 	free(in);
 }
 
 static int on_sweep(sd_event_source *src, uint64_t us, void *user)
 {
 	check_losses(user);
-	gs_service_sweep(user);
+	gs_reap_sweep(user);
 	return 0;
 }
 
@@ -203,8 +203,8 @@ int gs_intake_start(struct gs_intake *in, struct gs_error *err)
 	while (gs_events_dispatch(in->hub->table) > 0)
 		;
 	in->draining = false;
-	gs_tap_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &in->events_lost);
-	gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &in->table_full);
+	gs_events_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &in->events_lost);
+	gs_events_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &in->table_full);
 	r = sd_event_add_io(in->hub->event, &in->events, gs_events_fd(in->hub->table), EPOLLIN,
 			    on_events, in);
 	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;

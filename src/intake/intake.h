@@ -32,14 +32,14 @@ struct gs_intake {
 	uint64_t past_counted;
 	uint64_t unseen_ns; /* when a TSG that is not in the table last ran; 0: never */
 	struct gs_ends ends;
-	struct gs_sweeping sweeping;
+	struct gs_reap sweeping;
 	uint32_t denied_pid; /* process of the record that ended last because RM denied it */
-	struct gs_looking looking;
+	struct gs_rescan looking;
 	struct gs_adopting adopting;
 	struct gs_pools pools;
 	struct gs_aliases aliases;
 	/* The task that asks for the GPU's ids of TSGs; NULL: none. */
-	struct gs_errand *asking;
+	struct gs_task *asking;
 	struct gs_hwid *hwids; /* by id of the TSG */
 	struct gs_promises promises;
 	uint64_t begun_ns;

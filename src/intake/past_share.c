@@ -33,9 +33,9 @@ static void take_in(struct gs_intake *in)
 	size_t n = gs_past_fitting(in->hub->table, all, AT_ONCE);
 
 	for (size_t i = 0; i < n; i++)
-		gs_orphan_seen(in, &(struct gpusched_event){ .pid = (uint32_t)all[i].pid,
-							     .key = all[i].key,
-							     .ns = gs_now_ns() });
+		gs_adopting_seen(in, &(struct gpusched_event){ .pid = (uint32_t)all[i].pid,
+							       .key = all[i].key,
+							       .ns = gs_now_ns() });
 }
 
 /*
@@ -59,7 +59,7 @@ static bool all_are_in(struct gs_intake *in)
 {
 	uint64_t n;
 
-	if (gs_tap_counter(in->hub->table, GPUSCHED_CNT_PAST_SHARE, &n))
+	if (gs_events_counter(in->hub->table, GPUSCHED_CNT_PAST_SHARE, &n))
 		return false;
 	if (!in->past_none || n != in->past_counted)
 		in->past_none = gs_past_is_empty(in->hub->table);

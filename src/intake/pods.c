@@ -18,7 +18,7 @@ void gs_pods_beat(struct gs_intake *in)
 	if (in->pods_unwatched_ns && now >= in->pods_unwatched_ns + WATCH_AGAIN_NS)
 		gs_pods_reload(in);
 	if (gs_pods_read())
-		gs_records_look(in);
+		gs_rescan_all(in);
 }
 
 static int on_names(sd_event_source *src, int fd, uint32_t events, void *user)

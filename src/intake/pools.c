@@ -192,7 +192,7 @@ static json_t *client_json(struct gs_intake *in, const struct gs_pool_process *c
 	struct gpusched_proc proc;
 
 	if (!gs_proc_get(in->hub->table, c->pid, &proc) && proc.class_id &&
-	    gs_start_same(proc.start_ns, c->start_ns))
+	    gs_process_same(proc.start_ns, c->start_ns))
 		class_name = gs_class_name(in->hub->classes, proc.class_id);
 	return json_pack("{s:i, s:o, s:s?}", "pid", (int)c->pid, "comm",
 			 gs_json_text(c->comm) ?: json_null(), "class", class_name);

@@ -67,7 +67,7 @@ static void write_one(struct gs_intake *in, const struct gs_promise_tsg *t)
 	const struct gs_promise_group *g = t->group;
 	const struct gs_promise promise = { g->key.group, g->has ? g->pct : 0, g->over_pct };
 
-	if (gs_promise_put(in->hub->table, t->id, &promise))
+	if (gs_facts_put_promise(in->hub->table, t->id, &promise))
 		gs_log(LOG_WARNING, "TSG %" PRIu64 ": no room for its request", t->id);
 }
 
@@ -95,7 +95,7 @@ static void none(struct gs_intake *in, uint64_t id)
 
 	if (!gs_promises_drop(&in->promises, id))
 		return;
-	gs_promise_put(in->hub->table, id, &nothing);
+	gs_facts_put_promise(in->hub->table, id, &nothing);
 	settle(in);
 }
 

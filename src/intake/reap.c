@@ -22,8 +22,8 @@
 #define COST_FACTOR 10000 /* the pause after a sweep is this multiple of the sweep's cost */
 #define SOON_FACTOR 2 /* the same for sweeps that users' exits cause: at most a third of the time */
 
-struct gs_sweep_errand {
-	struct gs_errand errand;
+struct gs_sweep_task {
+	struct gs_task task;
 	struct gs_sliced sliced;
 	struct gs_sweep *sweep;
 	uint64_t cpu_ns;
@@ -31,9 +31,9 @@ struct gs_sweep_errand {
 	struct gs_error err;
 };
 
-static void sweep_work(struct gs_errand *e)
+static void sweep_work(struct gs_task *e)
 {
-	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+	struct gs_sweep_task *t = (struct gs_sweep_task *)e;
 
 	t->code = gs_sweep_look(t->sweep, &t->err);
 	t->cpu_ns = gs_thread_cpu_ns(); /* the thread's start counts too */
@@ -54,10 +54,10 @@ void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
 	       (unsigned long long)rec->task.id, rec->task.pid);
 	in->denied_pid = rec->task.pid;
 	if (!gs_sweep_one(in->hub->table, rec, on_denied_end, in))
-		gs_engine_let_go(in->hub->engine);
+		gs_jobs_let_go(in->hub->engine);
 }
 
-void gs_sweep_in(struct gs_intake *in, uint64_t ns)
+void gs_reap_in(struct gs_intake *in, uint64_t ns)
 {
 	uint64_t due_ns = gs_now_ns() + ns, planned;
 	int enabled = SD_EVENT_OFF;
@@ -92,36 +92,36 @@ static void end_sweep(struct gs_intake *in, uint64_t cpu_ns)
 	uint64_t next = cpu_ns * COST_FACTOR;
 	bool again = in->sweeping.again;
 
-	in->sweeping = (struct gs_sweeping){ .not_before_ns = gs_now_ns() + cpu_ns * SOON_FACTOR };
+	in->sweeping = (struct gs_reap){ .not_before_ns = gs_now_ns() + cpu_ns * SOON_FACTOR };
 	if (in->hub->engine)
-		gs_engine_let_go(in->hub->engine);
+		gs_jobs_let_go(in->hub->engine);
 	if (in->hub->launches)
 		gs_launches_sweep(in->hub->launches);
 	gs_ends_swept(in);
 	if (again)
-		gs_sweep_in(in, GS_SWEEP_SOON_NS);
+		gs_reap_in(in, GS_SWEEP_SOON_NS);
 	if (gs_table_is_empty(in->hub->table))
 		return;
 	next = next < GS_SWEEP_MIN_NS ? GS_SWEEP_MIN_NS : next > MAX_NS ? MAX_NS : next;
-	gs_sweep_in(in, next);
+	gs_reap_in(in, next);
 }
 
 static void tell_ends(struct gs_sliced *w, uint64_t until_ns)
 {
-	struct gs_sweep_errand *t = GS_SLICED_OF(w, struct gs_sweep_errand, sliced);
-	struct gs_intake *in = t->errand.owner;
+	struct gs_sweep_task *t = GS_SLICED_OF(w, struct gs_sweep_task, sliced);
+	struct gs_intake *in = t->task.owner;
 
 	if (!gs_sweep_end(t->sweep, until_ns, on_swept, in)) {
 		gs_loop_slice(in->hub, w, true);
 		return;
 	}
 	end_sweep(in, t->cpu_ns);
-	gs_errand_unref(&t->errand);
+	gs_task_unref(&t->task);
 }
 
-static void sweep_end(struct gs_errand *e)
+static void sweep_end(struct gs_task *e)
 {
-	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+	struct gs_sweep_task *t = (struct gs_sweep_task *)e;
 
 	if (t->code < 0) {
 		gs_fail(&t->err, t->code, "%s", strerror(-t->code));
@@ -131,9 +131,9 @@ static void sweep_end(struct gs_errand *e)
 	gs_loop_slice(e->hub, &t->sliced, false);
 }
 
-static void sweep_free(struct gs_errand *e)
+static void sweep_free(struct gs_task *e)
 {
-	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+	struct gs_sweep_task *t = (struct gs_sweep_task *)e;
 
 	gs_sweep_free(t->sweep);
 	free(t);
@@ -141,57 +141,57 @@ static void sweep_free(struct gs_errand *e)
 
 static int begin(struct gs_intake *in)
 {
-	struct gs_sweep_errand *t = calloc(1, sizeof(*t));
+	struct gs_sweep_task *t = calloc(1, sizeof(*t));
 	int r;
 
 	if (!t)
 		return -ENOMEM;
-	t->errand = (struct gs_errand){ sweep_work, sweep_end, sweep_free };
+	t->task = (struct gs_task){ sweep_work, sweep_end, sweep_free };
 	r = gs_sweep_new(in->hub->table, &t->sweep);
 	if (!r)
-		r = gs_errand_begin(&t->errand, in->hub, in);
+		r = gs_task_begin(&t->task, in->hub, in);
 	if (r < 0)
-		sweep_free(&t->errand);
+		sweep_free(&t->task);
 	else
-		in->sweeping.errand = t;
+		in->sweeping.task = t;
 	return r;
 }
 
 /* A sweep under way may have passed the files in question, so another one follows it. */
-void gs_service_sweep(struct gs_intake *in)
+void gs_reap_sweep(struct gs_intake *in)
 {
 	uint64_t now = gs_now_ns();
 	int r;
 
-	if (in->sweeping.errand) {
+	if (in->sweeping.task) {
 		in->sweeping.again = true;
 		return;
 	}
 	if (now < in->sweeping.not_before_ns) {
-		gs_sweep_in(in, in->sweeping.not_before_ns - now);
+		gs_reap_in(in, in->sweeping.not_before_ns - now);
 		return;
 	}
 	gs_count(in->hub, GS_SVC_SWEEPS);
 	r = begin(in);
 	if (r < 0) {
 		gs_log(LOG_WARNING, "sweep: %s", strerror(-r));
-		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		gs_reap_in(in, GS_SWEEP_MIN_NS);
 	}
 }
 
 /* Ends that were not found yet are left to the next daemon. */
-void gs_sweeping_end(struct gs_intake *in)
+void gs_reap_end(struct gs_intake *in)
 {
-	struct gs_sweep_errand *t = in->sweeping.errand;
+	struct gs_sweep_task *t = in->sweeping.task;
 
 	in->sweep = sd_event_source_disable_unref(in->sweep); /* no other sweep starts */
 	if (!t)
 		return;
-	t->errand.refs++;
-	gs_errand_wait(&t->errand);
-	if (in->sweeping.errand) {
+	t->task.refs++;
+	gs_task_wait(&t->task);
+	if (in->sweeping.task) {
 		gs_slices_drop(&in->hub->slices, &t->sliced);
-		gs_errand_unref(&t->errand);
+		gs_task_unref(&t->task);
 	}
-	gs_errand_unref(&t->errand);
+	gs_task_unref(&t->task);
 }

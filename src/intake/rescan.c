@@ -29,7 +29,7 @@
 
 static int by_pid(const void *x, const void *y)
 {
-	const struct gs_looked_pid *a = x, *b = y;
+	const struct gs_rescan_pid *a = x, *b = y;
 
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
@@ -41,9 +41,9 @@ static int by_process(const void *x, const void *y)
 	return a->task.pid < b->task.pid ? -1 : a->task.pid > b->task.pid;
 }
 
-static const struct gs_looked_pid *find(const struct gs_looking *l, const struct gpusched_tsg *rec)
+static const struct gs_rescan_pid *find(const struct gs_rescan *l, const struct gpusched_tsg *rec)
 {
-	const struct gs_looked_pid key = { .pid = (pid_t)rec->task.pid };
+	const struct gs_rescan_pid key = { .pid = (pid_t)rec->task.pid };
 
 	return l->round.n ? bsearch(&key, l->round.pids, l->round.n, sizeof(key), by_pid) : NULL;
 }
@@ -69,10 +69,10 @@ static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gp
 	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
 	/* not from /proc/PID/stat: reading that waits for the process */
 	if (gs_process_comm(pid, ret->comm) || gs_proc_get(in->hub->table, pid, &proc) ||
-	    !gs_start_same(proc.start_ns, rec->owner_start_ns))
+	    !gs_process_same(proc.start_ns, rec->owner_start_ns))
 		memset(ret->comm, 0, sizeof(ret->comm));
 	if (in->looking.round.all)
-		gs_process_note(in, pid, NULL);
+		gs_settle_process(in, pid, NULL);
 	if (in->looking.round.lost)
 		gs_observers_events_lost(&in->hub->observers, pid);
 }
@@ -84,16 +84,16 @@ static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (!strncmp(rec->task.comm, comm, GPUSCHED_COMM_LEN))
 		return;
 	memcpy(rec->task.comm, comm, GPUSCHED_COMM_LEN);
-	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
+	gs_settle_poke(in, rec, GPUSCHED_POKE_WHO);
 }
 
 /*
- * Uses the class from gs_process_reclassify() where there is one: to ask again could give a late
+ * Uses the class from gs_rescan_process() where there is one: to ask again could give a late
  * answer and so another round, without end.
  */
 static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
 {
-	const struct gs_looked_pid *told = in->looking.round.all ? NULL : find(&in->looking, rec);
+	const struct gs_rescan_pid *told = in->looking.round.all ? NULL : find(&in->looking, rec);
 	struct gs_class_answer answer = { 0 };
 	bool known = told && told->known;
 
@@ -119,7 +119,7 @@ static void look_at(struct gs_intake *in, struct gpusched_tsg *rec)
 	if (in->looking.round.lost)
 		doubt(in, rec);
 	if (in->looking.round.anew && in->hub->policy)
-		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+		gs_stock_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 	if (rec->task.pid != met->pid)
 		meet(in, rec, met);
 	if (met->comm[0])
@@ -131,31 +131,31 @@ static void look_at(struct gs_intake *in, struct gpusched_tsg *rec)
 
 static void end_round(struct gs_intake *in)
 {
-	struct gs_looking *l = &in->looking;
+	struct gs_rescan *l = &in->looking;
 
 	if (l->round.lost) {
 		gs_ends_check(in);
-		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* the lost events may have been exits */
+		gs_reap_in(in, GS_SWEEP_SOON_NS); /* the lost events may have been exits */
 		in->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 	} else if (l->round.all && !gs_table_is_empty(in->hub->table)) {
-		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		gs_reap_in(in, GS_SWEEP_MIN_NS);
 	}
 	if (l->n && in->hub->policy)
-		gs_policy_nudge(in->hub->policy);
+		gs_stock_nudge(in->hub->policy);
 	free(l->recs);
 	free(l->round.pids);
 	l->recs = NULL;
-	l->round = (struct gs_looked_for){ 0 };
-	gs_waits_happened(&in->hub->waits, GS_ON_LOOKED);
+	l->round = (struct gs_rescan_for){ 0 };
+	gs_completions_happened(&in->hub->waits, GS_ON_LOOKED);
 }
 
 static void begin_round(struct gs_intake *in)
 {
-	struct gs_looking *l = &in->looking;
+	struct gs_rescan *l = &in->looking;
 	size_t kept = 0;
 
 	l->round = l->next;
-	l->next = (struct gs_looked_for){ 0 };
+	l->next = (struct gs_rescan_for){ 0 };
 	if (l->round.n)
 		qsort(l->round.pids, l->round.n, sizeof(*l->round.pids), by_pid);
 	l->n = l->at = 0;
@@ -170,7 +170,7 @@ static void begin_round(struct gs_intake *in)
 		qsort(l->recs, kept, sizeof(*l->recs), by_process);
 }
 
-static bool is_idle(const struct gs_looking *l)
+static bool is_idle(const struct gs_rescan *l)
 {
 	return !l->round.n && !l->round.all;
 }
@@ -178,7 +178,7 @@ static bool is_idle(const struct gs_looking *l)
 static void look_slice(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct gs_intake *in = GS_SLICED_OF(w, struct gs_intake, looking.sliced);
-	struct gs_looking *l = &in->looking;
+	struct gs_rescan *l = &in->looking;
 
 	if (is_idle(l))
 		begin_round(in);
@@ -193,7 +193,7 @@ static void look_slice(struct gs_sliced *w, uint64_t until_ns)
 
 static void plan(struct gs_intake *in)
 {
-	struct gs_looking *l = &in->looking;
+	struct gs_rescan *l = &in->looking;
 
 	l->sliced.work = look_slice;
 	l->sliced.uid = GS_SLICES_OURS;
@@ -202,26 +202,26 @@ static void plan(struct gs_intake *in)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-void gs_looking_overtaken(void *self)
+void gs_rescan_overtaken(void *self)
 {
 	struct gs_intake *in = self;
 	in->looking.next.anew = in->hub->policy != NULL;
-	gs_records_look(in);
+	gs_rescan_all(in);
 	gs_ends_check(in); /* the process that restored everything has also swept */
 }
 
-void gs_records_look_lost(struct gs_intake *in)
+void gs_rescan_lost(struct gs_intake *in)
 {
 	in->looking.next.lost = true;
-	gs_records_look(in);
+	gs_rescan_all(in);
 }
 
-bool gs_looking_is_over(const struct gs_intake *in)
+bool gs_rescan_is_over(const struct gs_intake *in)
 {
 	return is_idle(&in->looking) && !in->looking.next.n && !in->looking.next.all;
 }
 
-void gs_looking_free(struct gs_intake *in)
+void gs_rescan_free(struct gs_intake *in)
 {
 	gs_slices_drop(&in->hub->slices, &in->looking.sliced);
 	free(in->looking.recs);
@@ -229,27 +229,27 @@ void gs_looking_free(struct gs_intake *in)
 	free(in->looking.next.pids);
 }
 
-void gs_records_look(struct gs_intake *in)
+void gs_rescan_all(struct gs_intake *in)
 {
 	in->looking.next.all = true;
 	plan(in);
 }
 
-void gs_process_reclassify(struct gs_intake *in, pid_t pid)
+void gs_rescan_process(struct gs_intake *in, pid_t pid)
 {
-	struct gs_looked_for *f = &in->looking.next;
-	struct gs_looked_pid new = { .pid = pid };
+	struct gs_rescan_for *f = &in->looking.next;
+	struct gs_rescan_pid new = { .pid = pid };
 	struct gs_class_answer answer;
 	size_t i = 0;
 
-	new.known = !gs_process_note(in, pid, &answer);
+	new.known = !gs_settle_process(in, pid, &answer);
 	if (new.known) {
 		new.class_id = answer.class_id;
 		new.weight = answer.weight;
 		new.slice_us = answer.slice_us;
 		new.grants = answer.grants;
 	}
-	gs_process_job_anew(in, pid);
+	gs_settle_job_anew(in, pid);
 	plan(in);
 	while (i < f->n && f->pids[i].pid != pid)
 		i++;
@@ -263,10 +263,10 @@ void gs_process_reclassify(struct gs_intake *in, pid_t pid)
 	f->n += i == f->n;
 }
 
-void gs_records_settle(struct gs_intake *in)
+void gs_rescan_at_once(struct gs_intake *in)
 {
-	gs_records_look(in);
-	while (!gs_looking_is_over(in)) {
+	gs_rescan_all(in);
+	while (!gs_rescan_is_over(in)) {
 		gs_slices_drop(&in->hub->slices, &in->looking.sliced);
 		look_slice(&in->looking.sliced, gs_now_ns() + SETTLE_SLICE_NS);
 		gs_loop_beat(in->hub);

@@ -23,7 +23,7 @@
 #define JOB_ASKED_NS NS_PER_S
 #define DEADLINE_MOST_US 1000000000ull /* the longest deadline that a class may have */
 
-void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what)
+void gs_settle_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what)
 {
 	struct gpusched_poke p = {
 		.key = rec->key,
@@ -55,8 +55,8 @@ static bool is_mps(pid_t pid, bool was)
 }
 
 /*
- * True if the process was an MPS server by the last answer that gs_process_note() has seen. A record
- * may ask too early each time.
+ * True if the process was an MPS server by the last answer that gs_settle_process() has seen. A
+ * record may ask too early each time.
  */
 static bool was_mps(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
@@ -153,7 +153,7 @@ static uint64_t job_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 	return a->job;
 }
 
-void gs_process_job_anew(struct gs_intake *in, pid_t pid)
+void gs_settle_job_anew(struct gs_intake *in, pid_t pid)
 {
 	const struct gs_process *p = gs_processes_find(in->hub, pid);
 	struct asked_job *a = p ? p->of[GS_PROCESS_JOB] : NULL;
@@ -162,7 +162,7 @@ void gs_process_job_anew(struct gs_intake *in, pid_t pid)
 		a->ns = 0;
 }
 
-void gs_process_job_ended(void *self, struct gs_process *p)
+void gs_settle_job_ended(void *self, struct gs_process *p)
 {
 	free(p->of[GS_PROCESS_JOB]);
 	p->of[GS_PROCESS_JOB] = NULL;
@@ -176,11 +176,11 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	uint64_t job;
 
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_facts_has_jobs(in->hub->table))
 		return;
 	job = job_of(in, rec);
-	if (job && job != gs_job_get(in->hub->table, rec->task.id) &&
-	    gs_job_put(in->hub->table, rec->task.id, job))
+	if (job && job != gs_facts_get_job(in->hub->table, rec->task.id) &&
+	    gs_facts_put_job(in->hub->table, rec->task.id, job))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
 		       (unsigned long long)rec->task.id);
 }
@@ -189,7 +189,7 @@ static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec,
 			 const struct gs_grant *request)
 {
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->task.gpu == GPUSCHED_GPU_UNKNOWN ||
-	    !gs_jobs_has(in->hub->table))
+	    !gs_facts_has_jobs(in->hub->table))
 		return;
 	gs_promise_take(in, rec, request->group, request->pct);
 }
@@ -201,26 +201,26 @@ static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec,
 	const struct gs_grant *g = answer ? &answer->grants.part[GS_LIMIT] : NULL;
 	struct gpusched_limit limit;
 
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_facts_has_jobs(in->hub->table))
 		return;
 	limit = g ? (struct gpusched_limit){ .group = g->group, .pct = g->pct }
-		  : gs_limit_get(in->hub->table, rec->task.id);
-	if (gs_limit_same(in->hub->table, rec, &limit))
+		  : gs_facts_get_limit(in->hub->table, rec->task.id);
+	if (gs_facts_same_limit(in->hub->table, rec, &limit))
 		return;
-	if (gs_limit_put(in->hub->table, rec, &limit))
+	if (gs_facts_put_limit(in->hub->table, rec, &limit))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its limit",
 		       (unsigned long long)rec->task.id);
 }
 
-void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
+void gs_settle_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	uint64_t id = gs_cgroup_of((pid_t)rec->task.pid);
 
 	if (!id || id == rec->task.cgroup_id)
 		return;
 	rec->task.cgroup_id = id;
-	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
-	gs_process_job_anew(in, (pid_t)rec->task.pid);
+	gs_settle_poke(in, rec, GPUSCHED_POKE_WHO);
+	gs_settle_job_anew(in, (pid_t)rec->task.pid);
 	take_job(in, rec);
 }
 
@@ -239,7 +239,7 @@ static void compare(struct gs_intake *in, const struct gpusched_tsg *rec,
 	const struct gs_settled settled = {
 		.sliced = answer,
 		.slice_us = answer ? answer->slice_us : 0,
-		.job = gs_job_get(in->hub->table, rec->task.id),
+		.job = gs_facts_get_job(in->hub->table, rec->task.id),
 	};
 
 	if (rec->task.kind == GPUSCHED_KIND_COMPUTE)
@@ -258,7 +258,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (!is_there(in, rec))
 		return;
 	gs_observers_know(&in->hub->observers, rec);
-	gs_record_cgroup(in, rec);
+	gs_settle_cgroup(in, rec);
 	take_job(in, rec);
 	if (take_gpu(in, rec))
 		what |= GPUSCHED_POKE_GPU;
@@ -270,14 +270,14 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (take_mps(in, rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
-		gs_record_poke(in, rec, what);
+		gs_settle_poke(in, rec, what);
 	/* If the policy could not place the TSG when it was made, it sees the TSG again. */
 	if ((what & ~GPUSCHED_POKE_FLAGS) && in->hub->policy)
-		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+		gs_stock_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 	/* the policy saw the TSG unclassified, outside its limits: ask again */
 	if (unclassified && rec->task.class_id && in->hub->policy &&
 	    !gs_table_get(in->hub->table, &rec->key, &now) && (now.flags & GPUSCHED_TSG_SCHEDULED))
-		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
+		gs_stock_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	if (in->hub->engine) /* before the observers, since the TSG may be waiting at the gate */
@@ -293,7 +293,7 @@ void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec)
 	gs_record_settle_as(in, rec, r ? NULL : &answer);
 }
 
-void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us)
+void gs_settle_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us)
 {
 	struct gs_intake *in = self;
 	uint64_t deadline = deadline_in(in, rec->task.class_id, us);
@@ -311,7 +311,7 @@ void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us)
 		gs_record_settle(in, &now);
 }
 
-int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret)
+int gs_settle_process(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret)
 {
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };

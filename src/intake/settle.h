@@ -18,18 +18,18 @@ void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec);
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer);
 /* Notes the deadline that the program reports, also for its later TSGs. @us 0: it reports none. */
-void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us);
-void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what);
+void gs_settle_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us);
+void gs_settle_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what);
 /*
  * Looks up the class of @pid, and whether it is an MPS server: the taps give both to its TSGs. @ret
  * may be NULL.
  */
-int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret);
+int gs_settle_process(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret);
 /* Looks up the job of the process again. */
-void gs_process_job_anew(struct gs_intake *in, pid_t pid);
+void gs_settle_job_anew(struct gs_intake *in, pid_t pid);
 /* The observer's function: forgets the job. */
-void gs_process_job_ended(void *self, struct gs_process *p);
+void gs_settle_job_ended(void *self, struct gs_process *p);
 /* A process may have moved since its TSG was made: gives policies its current cgroup. */
-void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec);
+void gs_settle_cgroup(struct gs_intake *in, struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_INTAKE_SETTLE_H */

@@ -50,7 +50,7 @@ void gs_full_check(struct gs_intake *in)
 	if (now < in->full_next_ns)
 		return;
 	in->full_next_ns = now + GS_BEATS_SECOND_NS;
-	if (gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &full) ||
+	if (gs_events_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &full) ||
 	    full == in->table_full)
 		return;
 	most = largest_part(in->hub->table);

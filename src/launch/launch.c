@@ -633,7 +633,7 @@ static int attach_all(struct gs_launches *l)
 	struct gs_launch_job *job;
 	int r;
 
-	gs_cuda_usual(on_usual, l);
+	gs_launch_find_usual(on_usual, l);
 	r = gs_launches_catch_up(l);
 	while (!r && (job = gs_launches_next(l))) {
 		gs_launch_job_work(job);
@@ -646,12 +646,12 @@ static int attach_all(struct gs_launches *l)
 static int open_entries(struct gs_launches *l, struct gs_error *err)
 {
 	CLEANUP_FD int slots = gs_pinned_slots();
-	int r = slots < 0 ? slots : gs_entries_load(slots, &l->entries, NULL);
+	int r = slots < 0 ? slots : gs_launch_load_entries(slots, &l->entries, NULL);
 
 	if (r) {
 		if (gs_launches_clear(l->trusted, err))
 			return gs_fail(err, -ENOTSUP, "launches cannot be counted");
-		r = gs_entries_load(-1, &l->entries, err);
+		r = gs_launch_load_entries(-1, &l->entries, err);
 		if (!r)
 			r = gs_pinned_begin(l->entries);
 	}

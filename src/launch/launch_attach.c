@@ -189,7 +189,7 @@ int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error 
 	return 0;
 }
 
-int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err)
+int gs_launch_load_entries(int slots_fd, struct enter_bpf **ret, struct gs_error *err)
 {
 	struct enter_bpf *skel;
 	char said[256];
@@ -251,7 +251,7 @@ static int find_functions(struct target *t, int fd)
 	for (size_t i = 0; i < NPROBES; i++)
 		if (!is_return(probes[i].prog))
 			names[n++] = probes[i].function;
-	r = gs_elf_offsets(fd, names, n, at);
+	r = gs_launch_find_offsets(fd, names, n, at);
 	for (size_t i = 0; i < NPROBES && !r; i++)
 		for (size_t k = 0; k < n; k++)
 			if (!strcmp(names[k], probes[i].function))

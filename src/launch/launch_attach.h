@@ -23,7 +23,7 @@ struct gs_launches;
 int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err);
 
 /* Loads the programs to attach, which use the slots @slots_fd; -1: makes new slots. */
-int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err);
+int gs_launch_load_entries(int slots_fd, struct enter_bpf **ret, struct gs_error *err);
 
 /*
  * Attaches to the functions of the library @fd, with cookies for library number @lib. Pins the

@@ -27,7 +27,7 @@ static void in_dir(const char *dir, size_t len, void (*fn)(const char *path, voi
 		fn(path, user);
 }
 
-void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user)
+void gs_launch_find_usual(void (*fn)(const char *path, void *user), void *user)
 {
 	static const char *const dirs[] = {
 		"/usr/lib/" GS_MULTIARCH,
@@ -127,7 +127,7 @@ static bool has_symbols(Elf *elf, Elf_Scn *scn, GElf_Shdr *ret)
 	       names.sh_size <= MAX_TABLE;
 }
 
-int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets)
+int gs_launch_find_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets)
 {
 	CLEANUP(elf_close) Elf *elf = NULL;
 	unsigned int tables = 0;

@@ -135,7 +135,7 @@ int gs_pinned_attach(const struct enter_bpf *skel, struct gs_pinned_lib *lib, in
 	int r;
 
 	path_of(unfinished, UNFINISHED);
-	gs_pins_remove(unfinished); /* left by a daemon that died while it attached */
+	gs_bpffs_remove(unfinished); /* left by a daemon that died while it attached */
 	if (mkdir(unfinished, 0700))
 		return -errno;
 	r = gs_probes_attach(skel, unfinished, lib->number, fd);
@@ -145,7 +145,7 @@ int gs_pinned_attach(const struct enter_bpf *skel, struct gs_pinned_lib *lib, in
 		r = rename(unfinished, path) ? -errno : 0;
 	}
 	if (r)
-		gs_pins_remove(unfinished);
+		gs_bpffs_remove(unfinished);
 	return r;
 }
 
@@ -154,7 +154,7 @@ void gs_pinned_detach(const struct gs_pinned_lib *lib)
 	char path[PATH];
 
 	path_of_lib(path, lib);
-	gs_pins_remove(path);
+	gs_bpffs_remove(path);
 }
 
 static int detach_one(const struct gs_pinned_lib *lib, void *user)
@@ -168,8 +168,8 @@ void gs_pinned_remove(void)
 	char path[PATH];
 
 	path_of(path, UNFINISHED);
-	gs_pins_remove(path);
+	gs_bpffs_remove(path);
 	gs_pinned_libs(detach_one, NULL);
 	path_of(path, "");
-	gs_pins_remove(path);
+	gs_bpffs_remove(path);
 }

@@ -32,7 +32,7 @@ int gs_real_file(int prog_fd, int fd, uint64_t *ret_dev, uint64_t *ret_ino)
 	for (int i = 0; r == -EBUSY && i < MAX_TRIES; i++) {
 		if (i)
 			usleep(PAUSE_US);
-		r = gs_run_prog(prog_fd, &arg, sizeof(arg));
+		r = gs_table_run_prog(prog_fd, &arg, sizeof(arg));
 		r = r ? r : arg.ret;
 	}
 	if (at != MAP_FAILED)

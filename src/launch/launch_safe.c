@@ -61,7 +61,7 @@ static int no_users_connection(struct gs_error *why)
  * True if @line of mountinfo is a FUSE mount that a user serves, or that root serves for other
  * users as well: users may be able to slow such a server.
  */
-bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
+bool gs_launch_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
 {
 	const char *dash = strstr(line, " - fuse"), *options;
 	unsigned int major, minor;
@@ -89,7 +89,7 @@ static int no_users_mount(struct gs_error *why)
 	if (!f)
 		return gs_fail(why, -EPERM, "the mounts cannot be read: %s", strerror(errno));
 	while (getline(&line, &size, f) > 0)
-		if (gs_mount_serves_users(line, &dev, place) && dev != simulated.st_dev)
+		if (gs_launch_mount_serves_users(line, &dev, place) && dev != simulated.st_dev)
 			return gs_fail(why, -EPERM,
 				       "users are let into the FUSE at %.80s, and could stop every "
 				       "fork() with a probe",

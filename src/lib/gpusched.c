@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "lib/remote.h"
 #include "lib/tsg_info.h"
 

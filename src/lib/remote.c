@@ -12,7 +12,7 @@
 #include "basic/beat.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "lib/remote.h"
 
 #define ANSWER_LIMIT (64u << 20) /* the list of a full table is 16 MiB long */

@@ -162,7 +162,7 @@ static int parse_value(const struct option *d, const char *text, struct gsload_o
 	case NUMBER:
 		return gs_parse_u64(text, (uint64_t)d->min, (uint64_t)d->max, at, err);
 	case REAL:
-		return gs_parse_double_in(d->value[0] == 'S' ? 1e6 : gs_unit_of(d->name), text,
+		return gs_parse_double_in(d->value[0] == 'S' ? 1e6 : gs_parse_unit(d->name), text,
 					  d->min, d->max, at, err);
 	case FLAG:
 		*(bool *)at = true;

@@ -444,8 +444,8 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 	}
 	r->seconds = gs_now_ns() > r->from_ns ? sim_us(o, gs_now_ns() - r->from_ns) / 1e6 : 0;
 	batch_free(c, &batch);
-	gs_sort(r->latency_us, r->n);
-	gs_sort(r->service_us, r->n);
-	gs_sort(r->late_us, r->n);
-	gs_sort(r->token_us, r->ntokens);
+	gs_sample_sort(r->latency_us, r->n);
+	gs_sample_sort(r->service_us, r->n);
+	gs_sample_sort(r->late_us, r->n);
+	gs_sample_sort(r->token_us, r->ntokens);
 }

@@ -14,7 +14,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/grow.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "local/agents.h"
 #include "wire/agent.h"
 #include "rm/setting.h"
@@ -64,7 +64,7 @@ bool agents_are_there(void)
 	CLEANUP_DIR DIR *d = NULL;
 	struct dirent *e;
 
-	if (gs_agent_dir_check(gs_agent_dir(dir, sizeof(dir)), 0))
+	if (gs_agent_way_dir_check(gs_agent_way_dir(dir, sizeof(dir)), 0))
 		return false;
 	d = opendir(dir);
 	while (d && (e = readdir(d)))
@@ -100,15 +100,15 @@ static int look_at(struct agents *a, const char *dir, const char *name)
 		sizeof(struct gs_agent_answer) + GS_AGENT_TSGS * sizeof(struct gpusched_tsg);
 	CLEANUP_FREE struct gs_agent_answer *answer = calloc(1, size);
 	pid_t pid = atoi(name + strlen("agent-"));
-	CLEANUP_FD int fd = gs_agent_connect(pid);
+	CLEANUP_FD int fd = gs_agent_way_connect(pid);
 	int r = 0;
 
 	if (!answer)
 		return -ENOMEM;
 	if (fd == -ECONNREFUSED) /* the program has crashed, and left its socket */
 		forget(dir, name);
-	if (fd < 0 || gs_agent_ask(fd, &(struct gs_agent_request){ .ask = GS_AGENT_LIST }, answer,
-				   size, NULL))
+	if (fd < 0 || gs_agent_way_ask(fd, &(struct gs_agent_request){ .ask = GS_AGENT_LIST },
+				       answer, size, NULL))
 		return 0;
 	for (uint32_t i = 0; i < answer->n && !r; i++)
 		r = add(a, answer, i, pid);
@@ -129,9 +129,9 @@ static int look(struct agents *a, struct gs_error *err)
 		return r;
 	a->classes = made.classes;
 	made.classes = NULL;
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	gs_gpus_read(&a->gpus, &a->ngpus, NULL);
-	d = opendir(gs_agent_dir(dir, sizeof(dir)));
+	d = opendir(gs_agent_way_dir(dir, sizeof(dir)));
 	while (d && !r && (e = readdir(d)))
 		if (!strncmp(e->d_name, "agent-", 6))
 			r = look_at(a, dir, e->d_name);

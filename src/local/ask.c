@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "gpusched/gpusched.h"
 
 int gs_ask(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)

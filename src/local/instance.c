@@ -6,7 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "local/instance.h"
 #include "service/service.h"
 

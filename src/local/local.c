@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "lib/handle.h"
 #include "local/agents.h"
 #include "local/instance.h"

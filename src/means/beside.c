@@ -14,7 +14,7 @@ static uint32_t us_of(uint64_t ns)
 	return us < 1 ? 1 : us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
-bool gs_service_work(const struct gs_service_window *w, struct gs_service_work *ret)
+bool gs_means_beside_work(const struct gs_service_window *w, struct gs_service_work *ret)
 {
 	*ret = (struct gs_service_work){ 0 };
 	if (w->told && w->launches >= ENOUGH && w->span_ns) {

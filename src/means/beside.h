@@ -37,6 +37,6 @@ struct gs_service_work {
 };
 
 /* False if the window shows too little. */
-bool gs_service_work(const struct gs_service_window *w, struct gs_service_work *ret);
+bool gs_means_beside_work(const struct gs_service_window *w, struct gs_service_work *ret);
 
 #endif /* GPUSCHED_MEANS_BESIDE_H */

@@ -8,14 +8,14 @@
 /* The cost of a hold to a request: two calls to the driver, and one wait for a switch. */
 #define HOLD_COST_US 1000
 
-enum gs_role gs_means_role(uint32_t class_id)
+enum gs_role gs_means_choice_role(uint32_t class_id)
 {
 	return class_id == GPUSCHED_CLASS_LC   ? GS_ROLE_LC
 	       : class_id == GPUSCHED_CLASS_BE ? GS_ROLE_BE
 					       : GS_ROLE_OTHER;
 }
 
-const char *gs_means_name(enum gs_means_name m)
+const char *gs_means_choice_name(enum gs_means_name m)
 {
 #define X(sym, name) name,
 	static const char *const names[] = { GS_MEANS(X) };
@@ -24,7 +24,7 @@ const char *gs_means_name(enum gs_means_name m)
 	return names[m];
 }
 
-const char *gs_means_why_text(enum gs_means_why w)
+const char *gs_means_choice_why_text(enum gs_means_why w)
 {
 #define X(sym, text) text,
 	static const char *const texts[] = { GS_MEANS_WHYS(X) };
@@ -129,7 +129,7 @@ static void put_waits_of_lc(const struct gs_evidence *e, uint32_t wait_us[GS_MEA
 		wait_us[GS_MEANS_HOLD] = turn_us(e);
 }
 
-struct gs_means_choice gs_means_choose(const struct gs_means_case *c)
+struct gs_means_choice gs_means_choice_make(const struct gs_means_case *c)
 {
 	struct gs_means_choice ret;
 

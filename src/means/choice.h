@@ -32,8 +32,8 @@ enum gs_means_name {
 #undef X
 		GS_MEANS_MAX
 };
-enum gs_role gs_means_role(uint32_t class_id);
-const char *gs_means_name(enum gs_means_name m);
+enum gs_role gs_means_choice_role(uint32_t class_id);
+const char *gs_means_choice_name(enum gs_means_name m);
 
 /* The reasons for a choice, each with its symbol and text. */
 #define GS_MEANS_WHYS(X) \
@@ -78,7 +78,7 @@ enum gs_means_why {
 #undef X
 		GS_MEANS_WHY_MAX
 };
-const char *gs_means_why_text(enum gs_means_why w);
+const char *gs_means_choice_why_text(enum gs_means_why w);
 
 /* Figures measured for a program; 0: unknown. */
 struct gs_evidence {
@@ -119,6 +119,6 @@ struct gs_means_choice {
 	 */
 	uint32_t wait_us[GS_MEANS_MAX];
 };
-struct gs_means_choice gs_means_choose(const struct gs_means_case *c);
+struct gs_means_choice gs_means_choice_make(const struct gs_means_case *c);
 
 #endif /* GPUSCHED_MEANS_CHOICE_H */

@@ -10,7 +10,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/ledger.h"
 #include "figures/rates.h"
 #include "hub/records.h"
@@ -18,7 +18,7 @@
 #include "means/beside.h"
 #include "means/leaving.h"
 #include "means/store.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 #include "table/procs.h"
 
 #define LOOK_NS GS_BEATS_SECOND_NS
@@ -48,7 +48,7 @@ static void identify(struct gs_means_known *k, struct watched *w)
 		return;
 	w->asked = true;
 	w->mps = !r && program.mps;
-	w->known = !r && !program.mps && gs_start_same(program.start_ns, who->start_ns) &&
+	w->known = !r && !program.mps && gs_process_same(program.start_ns, who->start_ns) &&
 		   !gs_program_id(w->uid, program.exe, program.args, program.nargs, who->cgroup,
 				  *who->pod.uid ? &who->pod : NULL, &w->program);
 }
@@ -95,7 +95,7 @@ static void take_neighbours(const struct gs_means_known *k, const struct watched
 	for (const struct watched *o = k->all; o; o = o->hh.next) {
 		if (o == w || o->gpu != w->gpu)
 			continue;
-		*ret_be += gs_means_role(o->class_id) == GS_ROLE_BE;
+		*ret_be += gs_means_choice_role(o->class_id) == GS_ROLE_BE;
 		if (o->timeslice_us > seen->beside_us)
 			seen->beside_us = o->timeslice_us;
 	}
@@ -145,29 +145,29 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	gs_leaving_tell(&w->leaving, &e);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
-	if (gs_means_role(w->class_id) == GS_ROLE_LC)
+	if (gs_means_choice_role(w->class_id) == GS_ROLE_LC)
 		means_judge_service(k, w, now, ns, &e);
 	if (!tells(&e))
 		return;
-	r = gs_remember(&k->memory, &w->program, &dropped);
+	r = gs_remembered_meet(&k->memory, &w->program, &dropped);
 	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
 	/*
 	 * A service's slice never ends its turns, so its own time to leave is unknown. Use the
 	 * GPU's usual time to save a TSG instead.
 	 */
 	if (r && !e.leave_cilp_us &&
-	    (gs_means_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
+	    (gs_means_choice_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
 		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
 	if (!r)
 		return;
-	gs_remember_look(&k->memory, r, &e, gs_means_role(w->class_id), time(NULL));
-	if (gs_means_role(w->class_id) == GS_ROLE_LC) {
-		gs_remember_service(&k->memory, r, &w->work);
-	} else if (gs_means_role(w->class_id) == GS_ROLE_BE && !r->seen.lc_turn_us) {
+	gs_remembered_look(&k->memory, r, &e, gs_means_choice_role(w->class_id), time(NULL));
+	if (gs_means_choice_role(w->class_id) == GS_ROLE_LC) {
+		gs_remembered_service(&k->memory, r, &w->work);
+	} else if (gs_means_choice_role(w->class_id) == GS_ROLE_BE && !r->seen.lc_turn_us) {
 		/* the record is new: the services may have had their window before */
 		struct gs_service_work all = means_services_on(k, w->gpu);
 
-		gs_remember_service(&k->memory, r, &all);
+		gs_remembered_service(&k->memory, r, &all);
 	}
 }
 
@@ -193,7 +193,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		identify(k, w);
 	if (!k->hub->account || gs_account_of(k->hub->account, w->id, &t))
 		return;
-	now = gs_tsg_sums_of(&t);
+	now = gs_tsg_rates_sums(&t);
 	if (!gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
 		take_record(k, w, &rec);
 		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
@@ -206,7 +206,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		return;
 	if (w->known) {
 		judge(k, w, &now, ns);
-	} else if (w->asked && !w->mps && gs_means_role(w->class_id) == GS_ROLE_LC) {
+	} else if (w->asked && !w->mps && gs_means_choice_role(w->class_id) == GS_ROLE_LC) {
 		struct gs_evidence e = { 0 }; /* for no record, since its program is not known */
 
 		means_judge_service(k, w, &now, ns, &e);
@@ -308,7 +308,7 @@ void gs_means_policy_changed(void *self)
 /* ---- the file -------------------------------------------------------------------------------- */
 
 struct saving {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_remembered *rows;
 	size_t n;
 	char dir[256];
@@ -316,7 +316,7 @@ struct saving {
 	struct gs_error err;
 };
 
-static void save_work(struct gs_errand *e)
+static void save_work(struct gs_task *e)
 {
 	struct saving *s = (struct saving *)e;
 
@@ -329,7 +329,7 @@ static void save_failed(struct gs_means_known *k, const struct gs_error *err)
 	gs_log(LOG_WARNING, "what is known of programs: %s", err->text);
 }
 
-static void save_end(struct gs_errand *e)
+static void save_end(struct gs_task *e)
 {
 	struct saving *s = (struct saving *)e;
 	struct gs_means_known *k = e->owner;
@@ -341,7 +341,7 @@ static void save_end(struct gs_errand *e)
 	save_failed(k, &s->err);
 }
 
-static void save_free(struct gs_errand *e)
+static void save_free(struct gs_task *e)
 {
 	struct saving *s = (struct saving *)e;
 
@@ -358,18 +358,18 @@ static void save(struct gs_means_known *k)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return;
-	s->errand = (struct gs_errand){ save_work, save_end, save_free };
+	s->task = (struct gs_task){ save_work, save_end, save_free };
 	s->rows = calloc(HASH_COUNT(k->memory.all) + 1, sizeof(*s->rows));
 	for (const struct gs_remembered *r = s->rows ? k->memory.all : NULL; r; r = r->hh.next)
 		s->rows[s->n++] = *r;
 	snprintf(s->dir, sizeof(s->dir), "%s", gs_env()->state_dir);
-	if (s->rows && !gs_errand_begin(&s->errand, k->hub, k)) {
+	if (s->rows && !gs_task_begin(&s->task, k->hub, k)) {
 		k->memory.dirty = false;
-		k->saving = &s->errand;
-		gs_errand_unref(&s->errand); /* the thread has its own reference */
+		k->saving = &s->task;
+		gs_task_unref(&s->task); /* the thread has its own reference */
 		return;
 	}
-	save_free(&s->errand);
+	save_free(&s->task);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -444,13 +444,13 @@ void gs_means_end(struct gs_means_known *k)
 	/* A write under way may lack the last figures: wait for its end, then write again. */
 	for (int i = 0; i < 2; i++) {
 		if (k->saving)
-			gs_errand_leave(k->saving, SAVE_MS);
+			gs_task_leave(k->saving, SAVE_MS);
 		if (k->saving) /* the disk does not answer: give up */
 			return;
 		save(k);
 	}
 	if (k->saving)
-		gs_errand_leave(k->saving, SAVE_MS);
+		gs_task_leave(k->saving, SAVE_MS);
 }
 
 void gs_means_free(struct gs_means_known *k)
@@ -463,7 +463,7 @@ void gs_means_free(struct gs_means_known *k)
 		drop(k, w);
 	gs_means_policy_changed(k);
 	gs_starts_done(&k->starts);
-	gs_memory_of_programs_done(&k->memory);
+	gs_remembered_done(&k->memory);
 	free(k);
 }
 
@@ -471,10 +471,10 @@ void gs_means_free(struct gs_means_known *k)
 
 const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id)
 {
-	struct gs_remembered *r = gs_remember_find(&k->memory, id);
+	struct gs_remembered *r = gs_remembered_find(&k->memory, id);
 
 	if (r)
-		gs_remember_used(&k->memory, r, time(NULL));
+		gs_remembered_used(&k->memory, r, time(NULL));
 	return r && r->looked ? r : NULL;
 }
 
@@ -483,7 +483,7 @@ bool gs_means_lc_runs(const struct gs_means_known *k)
 	struct gpusched_proc proc;
 
 	for (const struct watched *w = k->all; w; w = w->hh.next)
-		if (gs_means_role(w->class_id) == GS_ROLE_LC &&
+		if (gs_means_choice_role(w->class_id) == GS_ROLE_LC &&
 		    (gs_proc_get(k->hub->table, (pid_t)w->pid, &proc) || !proc.mps))
 			return true;
 	return false;
@@ -495,7 +495,7 @@ void gs_means_graphs_come(struct gs_means_known *k, uid_t uid)
 
 	for (struct gs_remembered *r = k->memory.all; r; r = r->hh.next)
 		if (r->id.uid == uid && r->role == GS_ROLE_BE && r->looked)
-			gs_remember_service(&k->memory, r, &graphs);
+			gs_remembered_service(&k->memory, r, &graphs);
 }
 
 struct gs_starts *gs_means_starts(struct gs_means_known *k)
@@ -514,7 +514,7 @@ void gs_means_running(const struct gs_means_known *k,
 {
 	for (const struct watched *w = k->all; w; w = w->hh.next) {
 		const struct gs_remembered *r =
-			w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
+			w->known ? gs_remembered_find(&k->memory, &w->program) : NULL;
 
 		if (r && r->looked)
 			fn(r, w->pid, user);

@@ -10,7 +10,7 @@
 #define GPUSCHED_MEANS_MEANS_H
 
 #include "figures/figures.h"
-#include "means/memory.h"
+#include "means/remembered.h"
 #include "means/starts.h"
 #include "process/reader.h"
 

@@ -12,7 +12,7 @@
 #include "means/beside.h"
 #include "means/leaving.h"
 #include "means/means.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 
 #define MEANS_WINDOW_NS (5 * NS_PER_S)
 
@@ -54,7 +54,7 @@ struct gs_means_known {
 	bool asked_policy;
 	bool keeps; /* the file may be written: it is not from a newer gpusched */
 	bool started;
-	struct gs_errand *saving; /* the thread that writes the file; NULL: none */
+	struct gs_task *saving; /* the thread that writes the file; NULL: none */
 };
 
 /*

@@ -6,9 +6,9 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "means/priv.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 
 /*
  * Adds what the policy knows of an LC. A policy may try things out, so it may know more than the
@@ -24,7 +24,7 @@ static void take_says(struct gs_means_known *k, const struct watched *w, struct 
 		return;
 	if (!k->asked_policy) {
 		k->asked_policy = true;
-		if (gs_polmap_says_open(gs_policy_running(k->hub->policy)->name, &k->says))
+		if (gs_polmap_open_says(gs_policy_running(k->hub->policy)->name, &k->says))
 			k->says.fd = -1;
 	}
 	if (k->says.fd >= 0)
@@ -54,7 +54,7 @@ struct gs_service_work means_services_on(const struct gs_means_known *k, uint32_
 	struct gs_service_work all = { .told = true };
 
 	for (const struct watched *o = k->all; o; o = o->hh.next) {
-		if (o->gpu != gpu || gs_means_role(o->class_id) != GS_ROLE_LC)
+		if (o->gpu != gpu || gs_means_choice_role(o->class_id) != GS_ROLE_LC)
 			continue;
 		all.us = o->work.us > all.us ? o->work.us : all.us;
 		all.graphs |= o->work.graphs;
@@ -71,10 +71,10 @@ static void tell_neighbours(struct gs_means_known *k, uint32_t gpu)
 	for (const struct watched *o = k->all; o; o = o->hh.next) {
 		struct gs_remembered *r = NULL;
 
-		if (o->gpu == gpu && gs_means_role(o->class_id) == GS_ROLE_BE && o->known)
-			r = gs_remember_find(&k->memory, &o->program);
+		if (o->gpu == gpu && gs_means_choice_role(o->class_id) == GS_ROLE_BE && o->known)
+			r = gs_remembered_find(&k->memory, &o->program);
 		if (r)
-			gs_remember_service(&k->memory, r, &all);
+			gs_remembered_service(&k->memory, r, &all);
 	}
 }
 
@@ -101,7 +101,7 @@ void means_judge_service(struct gs_means_known *k, struct watched *w, const stru
 	struct gs_service_work work;
 
 	take_says(k, w, e, &in);
-	if (!gs_service_work(&in, &work) || (w->work.us && in.span_ns < MEANS_WINDOW_NS))
+	if (!gs_means_beside_work(&in, &work) || (w->work.us && in.span_ns < MEANS_WINDOW_NS))
 		return;
 	w->work = work;
 	tell_neighbours(k, w->gpu);

@@ -115,7 +115,7 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	    (unsigned int)sqlite3_column_int(st, 5) > GS_ROLE_BE ||
 	    (unsigned int)sqlite3_column_int(st, 6) >= GS_PROGRAM_KIND_MAX)
 		return;
-	r = gs_remember(m, &id, &dropped);
+	r = gs_remembered_meet(m, &id, &dropped);
 	if (!r)
 		return;
 	r->used_s = sqlite3_column_int64(st, 4);

@@ -9,7 +9,7 @@
 #define GPUSCHED_MEANS_STORE_H
 
 #include "basic/error.h"
-#include "means/memory.h"
+#include "means/remembered.h"
 
 /*
  * Adds all rows of the file to @inout. Returns 0 also if there is no file yet. -ENOTSUP: it is from

@@ -19,7 +19,7 @@
 #define ASK_MS 5000
 #define SMI_MS 20000
 
-void gs_mps_program(const char *name, char *ret, size_t size)
+void gs_mps_control_program(const char *name, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");
 	CLEANUP_FREE char *all = NULL;
@@ -37,7 +37,7 @@ void gs_mps_program(const char *name, char *ret, size_t size)
 	ret[0] = '\0';
 }
 
-void gs_mps_environment(const struct gs_mps_place *p, const char *gpus)
+void gs_mps_control_environment(const struct gs_mps_place *p, const char *gpus)
 {
 	char path[PATH_MAX];
 
@@ -52,7 +52,7 @@ void gs_mps_environment(const struct gs_mps_place *p, const char *gpus)
 
 /* ---- running one program with a time limit --------------------------------------------------- */
 
-void gs_mps_exec(char *const *argv, int in, int out)
+void gs_mps_control_exec(char *const *argv, int in, int out)
 {
 	sigset_t none;
 
@@ -126,7 +126,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 	}
 	pid = fork();
 	if (!pid)
-		gs_mps_exec(argv, in[0], out[1]);
+		gs_mps_control_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
 	/* the input fits into the pipe's buffer, so the write does not block */
@@ -142,7 +142,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 
 /* ---- the control program --------------------------------------------------------------------- */
 
-int gs_mps_ask(char *ret, size_t size, const char *format, ...)
+int gs_mps_control_ask(char *ret, size_t size, const char *format, ...)
 {
 	char program[PATH_MAX], words[256];
 	char *argv[] = { program, NULL };
@@ -153,7 +153,7 @@ int gs_mps_ask(char *ret, size_t size, const char *format, ...)
 	vsnprintf(words, sizeof(words) - 1, format, ap);
 	va_end(ap);
 	strcat(words, "\n");
-	gs_mps_program("nvidia-cuda-mps-control", program, sizeof(program));
+	gs_mps_control_program("nvidia-cuda-mps-control", program, sizeof(program));
 	if (!program[0])
 		return -ENOENT;
 	r = run(argv, words, ASK_MS, ret, size, &status);
@@ -177,21 +177,21 @@ static size_t read_pids(char *text, pid_t *ret, size_t max)
 	return n;
 }
 
-int gs_mps_server(pid_t *ret)
+int gs_mps_control_server(pid_t *ret)
 {
 	char text[512];
 	pid_t pids[1];
-	int r = gs_mps_ask(text, sizeof(text), "get_server_list");
+	int r = gs_mps_control_ask(text, sizeof(text), "get_server_list");
 
 	if (!r)
 		*ret = read_pids(text, pids, 1) ? pids[0] : 0;
 	return r;
 }
 
-int gs_mps_clients(pid_t server, pid_t ret[GS_MPS_CLIENTS], size_t *ret_n)
+int gs_mps_control_clients(pid_t server, pid_t ret[GS_MPS_CLIENTS], size_t *ret_n)
 {
 	char text[4096];
-	int r = gs_mps_ask(text, sizeof(text), "get_client_list %d", (int)server);
+	int r = gs_mps_control_ask(text, sizeof(text), "get_client_list %d", (int)server);
 
 	if (!r)
 		*ret_n = read_pids(text, ret, GS_MPS_CLIENTS);
@@ -218,14 +218,14 @@ static int check_line(const char *gpus, char *line, struct gs_error *err)
 	return 0;
 }
 
-int gs_mps_check_gpus(const char *gpus, struct gs_error *err)
+int gs_mps_control_check_gpus(const char *gpus, struct gs_error *err)
 {
 	char program[PATH_MAX], text[4096], *at = text, *line;
 	char *argv[] = { program, "--query-gpu=uuid,compute_mode,mig.mode.current",
 			 "--format=csv,noheader", NULL };
 	int status = 0, r = 0;
 
-	gs_mps_program("nvidia-smi", program, sizeof(program));
+	gs_mps_control_program("nvidia-smi", program, sizeof(program));
 	if (!program[0] || run(argv, NULL, SMI_MS, text, sizeof(text), &status) || status)
 		return 0;
 	while (!r && (line = strsep(&at, "\n")))

@@ -24,10 +24,10 @@ static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, i
 	CLEANUP_FD int sock = gs_mps_link_connect(p);
 	int r;
 
-	if (sock < 0 || gs_mps_send(sock, say))
+	if (sock < 0 || gs_mps_link_send(sock, say))
 		return -EAGAIN;
 	do
-		r = gs_mps_receive(sock, ret, JOIN_MS);
+		r = gs_mps_link_receive(sock, ret, JOIN_MS);
 	while (!r && ret->op == GS_MPS_SAY);
 	if (r == -ETIMEDOUT)
 		return gs_fail(err, r, "the pool's supervisor does not answer within %d s",
@@ -49,7 +49,7 @@ static void set_environment(const struct gs_mps_place *p, const char *gpus, cons
 {
 	char text[16];
 
-	gs_mps_environment(p, gpus);
+	gs_mps_control_environment(p, gpus);
 	if (p->share)
 		setenv("CUDA_MPS_CLIENT_PRIORITY", strcmp(class_name, "be") ? "0" : "1", 1);
 	if (!sm_percent)
@@ -62,7 +62,7 @@ int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned i
 		struct gs_mps_joined *ret, struct gs_error *err)
 {
 	struct gs_mps_message say = { .op = GS_MPS_JOIN, .pid = getpid() }, answer;
-	int r = gs_mps_gpus(say.text, err), sock = -1;
+	int r = gs_mps_place_gpus(say.text, err), sock = -1;
 
 	snprintf(say.word, sizeof(say.word), "%s", class_name);
 	for (int i = 0; !r && i < TRIES; i++) {
@@ -81,7 +81,7 @@ int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned i
 	return 0;
 }
 
-int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms)
+int gs_mps_join_end(const struct gs_mps_place *p, unsigned int timeout_ms)
 {
 	const struct gs_mps_message say = { .op = GS_MPS_END };
 	uint64_t until = gs_now_ns() + timeout_ms * NS_PER_MS, now;
@@ -89,13 +89,14 @@ int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms)
 	while ((now = gs_now_ns()) < until) {
 		CLEANUP_FD int sock = gs_mps_link_connect(p);
 		struct gs_mps_message answer;
-		int r = sock < 0 ? -EPIPE : gs_mps_send(sock, &say);
+		int r = sock < 0 ? -EPIPE : gs_mps_link_send(sock, &say);
 
 		if (sock < 0)
 			return 0;
 		do
 			r = r ? r
-			      : gs_mps_receive(sock, &answer, (int)((until - now) / NS_PER_MS) + 1);
+			      : gs_mps_link_receive(sock, &answer,
+						    (int)((until - now) / NS_PER_MS) + 1);
 		while (!r && answer.op == GS_MPS_SAY);
 		if (r != -EPIPE) /* the supervisor still runs, so it has refused or is slow */
 			gs_sleep_ns(RETRY_NS);

@@ -26,6 +26,6 @@ int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned i
  * once server and supervisor have ended. -ETIMEDOUT: programs are in the pool, or the end takes
  * longer.
  */
-int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms);
+int gs_mps_join_end(const struct gs_mps_place *p, unsigned int timeout_ms);
 
 #endif /* GPUSCHED_MPS_JOIN_H */

@@ -67,7 +67,7 @@ static void end_all(void)
 	uint64_t until = gs_now_ns() + QUIT_MS * NS_PER_MS;
 	char text[256];
 
-	gs_mps_ask(text, sizeof(text), "quit -t 1");
+	gs_mps_control_ask(text, sizeof(text), "quit -t 1");
 	do {
 		reap();
 		if (!kill_children(gs_now_ns() < until ? 0 : SIGKILL))
@@ -127,7 +127,7 @@ int gs_mps_keeper_start(const struct gs_mps_place *p, struct gs_mps_keeper *ret,
 	int hold[2];
 	pid_t pid;
 
-	gs_mps_program("nvidia-cuda-mps-control", program, sizeof(program));
+	gs_mps_control_program("nvidia-cuda-mps-control", program, sizeof(program));
 	if (!program[0])
 		return gs_fail(err, -ENOTSUP, "nvidia-cuda-mps-control is not installed: %s",
 			       gs_env()->sim

@@ -54,14 +54,14 @@ int gs_mps_link_accept(int sock)
 	return fd >= 0 && is_ours(fd) ? TAKE_FD(fd) : -1;
 }
 
-int gs_mps_send(int sock, const struct gs_mps_message *m)
+int gs_mps_link_send(int sock, const struct gs_mps_message *m)
 {
 	return send(sock, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*m)
 		       ? 0
 		       : -EPIPE;
 }
 
-int gs_mps_receive(int sock, struct gs_mps_message *m, int ms)
+int gs_mps_link_receive(int sock, struct gs_mps_message *m, int ms)
 {
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 	int r = poll(&p, 1, ms);

@@ -33,8 +33,8 @@ enum gs_mps_op {
 	 */
 	GS_MPS_LEFT,
 	/*
-	 * From gs_mps_end(), since a program needs the GPU alone: the supervisor ends if the pool
-	 * is empty, or else sends REFUSED.
+	 * From gs_mps_join_end(), since a program needs the GPU alone: the supervisor ends if the
+	 * pool is empty, or else sends REFUSED.
 	 */
 	GS_MPS_END = 16,
 	/*
@@ -58,8 +58,8 @@ struct gs_mps_message {
 int gs_mps_link_connect(const struct gs_mps_place *p);
 int gs_mps_link_serve(const struct gs_mps_place *p);
 int gs_mps_link_accept(int sock);
-int gs_mps_send(int sock, const struct gs_mps_message *m);
+int gs_mps_link_send(int sock, const struct gs_mps_message *m);
 /* Waits for a message, at most @ms (-1: no limit). -ETIMEDOUT; -EPIPE: the other end is closed. */
-int gs_mps_receive(int sock, struct gs_mps_message *m, int ms);
+int gs_mps_link_receive(int sock, struct gs_mps_message *m, int ms);
 
 #endif /* GPUSCHED_MPS_LINK_H */

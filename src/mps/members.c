@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/process.h"
 
 #define MAX_DEPTH 64
@@ -31,7 +31,7 @@ static bool knows(const struct gs_mps_member *m, pid_t pid)
 
 static bool lives(const struct gs_mps_client *c)
 {
-	return gs_start_same(gs_proc_start_ns(c->pid), c->start_ns);
+	return gs_process_same(gs_proc_start_ns(c->pid), c->start_ns);
 }
 
 /*
@@ -101,8 +101,8 @@ void gs_mps_member_terminate(pid_t server, const struct gs_mps_member *m)
 
 	for (size_t i = 0; server && i < m->nclients; i++)
 		if (lives(&m->clients[i]))
-			gs_mps_ask(text, sizeof(text), "terminate_client %d %d", (int)server,
-				   (int)m->clients[i].pid);
+			gs_mps_control_ask(text, sizeof(text), "terminate_client %d %d",
+					   (int)server, (int)m->clients[i].pid);
 }
 
 void gs_mps_member_kill(const struct gs_mps_member *m)

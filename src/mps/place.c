@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "gpusched/gpusched.h"
 #include "local/ask.h"
 #include "rm/rm.h"
@@ -19,7 +19,7 @@ static void close_(struct gpusched **g)
 	gpusched_close(*g);
 }
 
-int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err)
+int gs_mps_place_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err)
 {
 	CLEANUP(close_) struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *owned = args, *answer = NULL;
@@ -73,7 +73,7 @@ static int make(const char *dir, struct gs_error *err)
 	return 0;
 }
 
-const char *gs_mps_kind(const struct gs_mps_place *p)
+const char *gs_mps_place_kind(const struct gs_mps_place *p)
 {
 	return p->share ? "share" : "pool";
 }
@@ -94,7 +94,7 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 			       "'%s' is not a name: letters, digits, _ - ., at most %d", name,
 			       GS_MPS_NAME_MAX);
 	snprintf(p.name, sizeof(p.name), "%s", name);
-	r = gs_mps_daemon("pool_dir", json_pack("{s:i}", "pid", (int)getpid()), &answer, err);
+	r = gs_mps_place_daemon("pool_dir", json_pack("{s:i}", "pid", (int)getpid()), &answer, err);
 	if (r)
 		return r;
 	given = json_string_value(json_object_get(answer, "dir"));
@@ -105,12 +105,12 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	r = make(dir, err);
 	if (r)
 		return r;
-	if (snprintf(p.dir, sizeof(p.dir), "%s/%s-%s", dir, gs_mps_kind(&p), name) >=
+	if (snprintf(p.dir, sizeof(p.dir), "%s/%s-%s", dir, gs_mps_place_kind(&p), name) >=
 	    (int)sizeof(p.dir))
 		return gs_fail(err, -ENAMETOOLONG,
 			       "%s/%s-%s is longer than %d characters: take a shorter name, or "
 			       "unset XDG_RUNTIME_DIR",
-			       dir, gs_mps_kind(&p), name, GS_MPS_DIR_MAX);
+			       dir, gs_mps_place_kind(&p), name, GS_MPS_DIR_MAX);
 	r = make(p.dir, err);
 	if (!r)
 		*ret = p;
@@ -143,7 +143,7 @@ static int add_uuid(char ret[GS_MPS_UUIDS], const struct gs_gpu *gpu, struct gs_
 	return 0;
 }
 
-int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err)
+int gs_mps_place_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -175,7 +175,7 @@ int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err)
 	return r;
 }
 
-bool gs_mps_same_gpus(const char *a, const char *b)
+bool gs_mps_place_same_gpus(const char *a, const char *b)
 {
 	CLEANUP_FREE char *copy = strdup(a);
 	char *at = copy, *word;

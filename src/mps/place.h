@@ -35,7 +35,7 @@ struct gs_mps_place {
  */
 int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
 /* Returns "pool" or "share": the name of the option, and the KIND in the directory's name. */
-const char *gs_mps_kind(const struct gs_mps_place *p);
+const char *gs_mps_place_kind(const struct gs_mps_place *p);
 /* Empties folder "pipe" or "log". Call this when no process uses that folder any more. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);
 
@@ -43,11 +43,11 @@ void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);
  * Returns the UUIDs of the GPUs in $CUDA_VISIBLE_DEVICES, or of all. Indices would not do, since a
  * server's clients number the server's GPUs from 0. -ENODEV: one of the GPUs does not exist.
  */
-int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
+int gs_mps_place_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
 /* True if both lists name the same GPUs, in any order. */
-bool gs_mps_same_gpus(const char *a, const char *b);
+bool gs_mps_place_same_gpus(const char *a, const char *b);
 
 /* Sends one request to the daemon, and frees @args. @ret may be NULL. */
-int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
+int gs_mps_place_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_MPS_PLACE_H */

@@ -28,7 +28,7 @@ static void run_probe(char *program)
 			 "1",        NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	gs_mps_exec(argv, null, null);
+	gs_mps_control_exec(argv, null, null);
 }
 
 static void probe_start(struct gs_mps_pool *p)
@@ -38,7 +38,7 @@ static void probe_start(struct gs_mps_pool *p)
 	p->suspect = p->tainted = false;
 	p->probed_ns = gs_now_ns();
 	if (!gs_beside("gsload", program, sizeof(program)))
-		gs_mps_program("gsload", program, sizeof(program));
+		gs_mps_control_program("gsload", program, sizeof(program));
 	if (p->probe || !p->server)
 		return;
 	if (!program[0]) {

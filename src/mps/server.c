@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "mps/pool.h"
 #include "process/process.h"
 
@@ -31,7 +31,7 @@ void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 	va_end(ap);
 	for (size_t i = 0; i < p->nmembers; i++)
 		if (p->members[i].run)
-			gs_mps_send(p->members[i].sock, &m);
+			gs_mps_link_send(p->members[i].sock, &m);
 }
 
 /* ---- the daemon ------------------------------------------------------------------------------ */
@@ -72,12 +72,12 @@ static json_t *member_names(const struct gs_mps_pool *p)
 static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL;
-	int r = gs_mps_daemon("pool_set",
-			      json_pack("{s:i,s:s,s:s,s:b,s:o,s:o}", "server", (int)p->server,
-					"name", p->place.name, "class", p->class_name, "share",
-					p->place.share, "clients", client_names(p), "members",
-					member_names(p)),
-			      &answer, err);
+	int r = gs_mps_place_daemon("pool_set",
+				    json_pack("{s:i,s:s,s:s,s:b,s:o,s:o}", "server", (int)p->server,
+					      "name", p->place.name, "class", p->class_name,
+					      "share", p->place.share, "clients", client_names(p),
+					      "members", member_names(p)),
+				    &answer, err);
 
 	p->register_ns = gs_now_ns();
 	if (r)
@@ -167,7 +167,7 @@ static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
 			 "CUDA_MPS_PIPE_DIRECTORY as it was set, and can the program enter it? Its "
 			 "class holds for it alone",
 			 (int)pid);
-		gs_mps_send(m->sock, &say);
+		gs_mps_link_send(m->sock, &say);
 	}
 }
 
@@ -180,7 +180,7 @@ static void look_at_tsgs(struct gs_mps_pool *p)
 
 	snprintf(target, sizeof(target), "uid:%u", geteuid());
 	if (!p->nmembers ||
-	    gs_mps_daemon("list", json_pack("{s:s}", "target", target), &answer, NULL))
+	    gs_mps_place_daemon("list", json_pack("{s:s}", "target", target), &answer, NULL))
 		return;
 	tsgs = json_object_get(answer, "tsgs");
 	check_batch(p, tsgs);
@@ -195,7 +195,7 @@ static void look_at_tsgs(struct gs_mps_pool *p)
  */
 static bool server_lives(const struct gs_mps_pool *p)
 {
-	return p->server && gs_start_same(gs_proc_start_ns(p->server), p->server_start_ns) &&
+	return p->server && gs_process_same(gs_proc_start_ns(p->server), p->server_start_ns) &&
 	       gs_proc_has_life(p->server);
 }
 
@@ -223,7 +223,7 @@ static bool step(uint64_t until)
 static bool is_answered(void)
 {
 	char text[256];
-	int r = gs_mps_ask(text, sizeof(text), "get_server_list");
+	int r = gs_mps_control_ask(text, sizeof(text), "get_server_list");
 
 	return r != -ESRCH && r != -ENOENT;
 }
@@ -236,7 +236,7 @@ static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
 
 	if (!is_answered())
 		return 0;
-	gs_mps_ask(text, sizeof(text), "quit -t 1");
+	gs_mps_control_ask(text, sizeof(text), "quit -t 1");
 	do
 		if (!is_answered())
 			return 0;
@@ -255,7 +255,7 @@ static int start_control(struct gs_mps_pool *p, struct gs_error *err)
 
 	if (!r)
 		r = gs_mps_keeper_start(&p->place, &p->keeper, err);
-	while (!r && gs_mps_ask(text, sizeof(text), "get_server_list"))
+	while (!r && gs_mps_control_ask(text, sizeof(text), "get_server_list"))
 		if (gs_mps_keeper_is_gone(&p->keeper) || !step(until))
 			return gs_fail(err, -EIO,
 				       "the MPS control daemon does not start: see %s/log",
@@ -285,7 +285,7 @@ static void look_for_server(struct gs_mps_pool *p)
 		take_server(p, 0);
 		p->nclients = 0;
 	}
-	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
+	if (!gs_mps_control_server(&pid) && pid && gs_proc_has_life(pid))
 		/* the control daemon has started a server for a client */
 		take_server(p, pid);
 }
@@ -298,7 +298,7 @@ static int await_end(void)
 	int r;
 
 	do
-		r = gs_mps_server(&pid);
+		r = gs_mps_control_server(&pid);
 	while (!r && pid && !gs_proc_has_life(pid) && step(until));
 	return r;
 }
@@ -312,9 +312,9 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 
 	/* older versions do not know this command, and may not report that */
 	if (!r)
-		gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
+		gs_mps_control_ask(text, sizeof(text), "start_server -uid %u", geteuid());
 	until = gs_now_ns() + (text[0] ? OLD_NS : START_NS);
-	while (!r && !(r = gs_mps_server(&pid)) && !pid && step(until))
+	while (!r && !(r = gs_mps_control_server(&pid)) && !pid && step(until))
 		;
 	if (r || (!pid && !text[0]))
 		return gs_fail(err, -EIO, "the MPS server does not start: see %s/log",
@@ -370,7 +370,8 @@ void gs_mps_server_end(struct gs_mps_pool *p)
 	gs_mps_probe_end(p);
 	p->suspect = p->tainted = false;
 	if (p->server)
-		gs_mps_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL, NULL);
+		gs_mps_place_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL,
+				    NULL);
 	gs_mps_keeper_end(&p->keeper);
 	take_server(p, 0);
 	p->nclients = 0;
@@ -393,7 +394,7 @@ void gs_mps_server_look(struct gs_mps_pool *p)
 	size_t n = 0;
 
 	look_for_server(p);
-	if (p->server && !gs_mps_clients(p->server, clients, &n)) {
+	if (p->server && !gs_mps_control_clients(p->server, clients, &n)) {
 		for (size_t i = 0; i < n; i++) /* leave out the probe, which is ours */
 			if (p->probe && clients[i] == p->probe)
 				clients[i--] = clients[--n];

@@ -53,7 +53,7 @@ static void refuse(struct gs_mps_member *m, int code, const char *text)
 	struct gs_mps_message no = { .op = GS_MPS_REFUSED, .number = code };
 
 	snprintf(no.text, sizeof(no.text), "%s", text);
-	gs_mps_send(m->sock, &no);
+	gs_mps_link_send(m->sock, &no);
 }
 
 /*
@@ -63,12 +63,12 @@ static void refuse(struct gs_mps_member *m, int code, const char *text)
 static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, const char *gpus,
 		 struct gs_error *err)
 {
-	if (!gs_mps_same_gpus(gpus, p->gpus))
+	if (!gs_mps_place_same_gpus(gpus, p->gpus))
 		return gs_fail(err, -ENOTSUP,
 			       "%s %s has the GPUs %.200s, and this program wants %.200s: give it "
 			       "another name (--%s=NAME)",
-			       gs_mps_kind(&p->place), p->place.name, p->gpus, gpus,
-			       gs_mps_kind(&p->place));
+			       gs_mps_place_kind(&p->place), p->place.name, p->gpus, gpus,
+			       gs_mps_place_kind(&p->place));
 	if (!p->place.share && strcmp(m->class_name, p->class_name))
 		return gs_fail(
 			err, -ENOTSUP,
@@ -77,7 +77,8 @@ static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, con
 	if (p->nclients >= MAX_CONTEXTS)
 		return gs_fail(err, -ENOTSUP,
 			       "%s %s has %zu programs already: an MPS server takes %d contexts",
-			       gs_mps_kind(&p->place), p->place.name, p->nclients, MAX_CONTEXTS);
+			       gs_mps_place_kind(&p->place), p->place.name, p->nclients,
+			       MAX_CONTEXTS);
 	return 0;
 }
 
@@ -99,7 +100,7 @@ static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 	m->in = true;
 	m->since_ns = gs_now_ns();
 	p->look_ns = 0;
-	gs_mps_send(m->sock, &yes);
+	gs_mps_link_send(m->sock, &yes);
 }
 
 static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs_mps_message *say)
@@ -135,7 +136,7 @@ static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 	if (m->in && !m->outside && failed)
 		p->suspect = true;
 	m->in = false;
-	gs_mps_send(m->sock, &done);
+	gs_mps_link_send(m->sock, &done);
 }
 
 static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
@@ -144,7 +145,7 @@ static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
 
 	gs_mps_server_look(p);
 	gs_mps_member_terminate(p->server, m);
-	gs_mps_send(m->sock, &done);
+	gs_mps_link_send(m->sock, &done);
 }
 
 /*
@@ -188,7 +189,7 @@ static void hear(struct gs_mps_pool *p, size_t i)
 	struct gs_mps_member *m = &p->members[i];
 	struct gs_mps_message say;
 
-	if (gs_mps_receive(m->sock, &say, 0)) {
+	if (gs_mps_link_receive(m->sock, &say, 0)) {
 		abandon(p, m);
 		close(m->sock);
 		p->members[i] = p->members[--p->nmembers];
@@ -354,13 +355,13 @@ static void supervise(struct gs_mps_pool *p, int ready)
 	prctl(PR_SET_NAME, "gpusched-pool");
 	set_signals();
 	(void)!chdir("/");
-	gs_mps_environment(&p->place, p->gpus);
+	gs_mps_control_environment(&p->place, p->gpus);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, (unsigned int)ready - 1, 0);
 	close_range((unsigned int)ready + 1, UINT_MAX, 0);
-	p->listen = gs_mps_check_gpus(p->gpus, &err) ? -1 : gs_mps_link_serve(&p->place);
+	p->listen = gs_mps_control_check_gpus(p->gpus, &err) ? -1 : gs_mps_link_serve(&p->place);
 	if (p->listen < 0)
 		gs_fail(&err, -EIO, "no socket in %s: %s", p->place.dir, strerror(errno));
 	(void)!write(ready, &err, sizeof(err));

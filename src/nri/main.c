@@ -161,7 +161,7 @@ static int usage(void)
 static int complain(int code, const char *text)
 {
 	fprintf(stderr, "gpusched-nri: %s\n", text);
-	return gs_exit_of(code);
+	return gs_error_exit(code);
 }
 
 static bool is_index(const char *text)

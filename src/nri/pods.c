@@ -10,7 +10,7 @@
 #include <uthash.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define PODS_MAX 4096
 #define UID_LEN 64

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "gpusched/gpusched.h"
 #include "nri/pods.h"
 

@@ -24,9 +24,9 @@ struct gs_park_return {
 	uint64_t restore_ns; /* how long the restore took; 0: unknown */
 };
 
-void gs_park_came_back(struct gs_park_again *a, const struct gs_park_return *r);
+void gs_park_again_came_back(struct gs_park_again *a, const struct gs_park_return *r);
 /* Returns true if the process must never be parked automatically again. */
-bool gs_park_in_vain(const struct gs_park_again *a);
+bool gs_park_again_in_vain(const struct gs_park_again *a);
 bool gs_park_may_again(const struct gs_park_again *a, uint64_t now_ns);
 
 #endif /* GPUSCHED_PARK_AGAIN_H */

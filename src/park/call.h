@@ -5,7 +5,7 @@
  * Each request is for one libcuda checkpoint call on one process. The helper (helper_main.c) is a
  * separate program, since it loads libcuda, which talks to code in users' processes. The helper
  * inherits one socket and no other descriptor of the daemon. All requests have the same size, and
- * all answers; an answer is accepted only if it fits its request (gs_park_answer_check()).
+ * all answers; an answer is accepted only if it fits its request (gs_park_core_check_answer()).
  */
 #ifndef GPUSCHED_PARK_CALL_H
 #define GPUSCHED_PARK_CALL_H
@@ -77,6 +77,6 @@ struct gs_park_answer {
 };
 
 /* -EPROTO: @a does not answer @rq, or has values that the helper never sends. */
-int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_answer *a);
+int gs_park_core_check_answer(const struct gs_park_request *rq, const struct gs_park_answer *a);
 
 #endif /* GPUSCHED_PARK_CALL_H */

@@ -30,7 +30,7 @@ static struct gs_park_next towards_out(const struct gs_park *p, const struct gs_
 	return f->suspended ? done(GS_PARK_ACT_RESUME) : call(GS_PARK_LOCK);
 }
 
-struct gs_park_next gs_park_next(const struct gs_park *p, const struct gs_park_facts *f)
+struct gs_park_next gs_park_core_next(const struct gs_park *p, const struct gs_park_facts *f)
 {
 	if (p->lost)
 		return done(GS_PARK_ACT_LOST);
@@ -62,7 +62,7 @@ static void in_trouble(struct gs_park *p, const struct gs_park_facts *f)
 	p->troubles++;
 }
 
-void gs_park_give_up(struct gs_park *p)
+void gs_park_core_give_up(struct gs_park *p)
 {
 	p->failed = true;
 	p->wish = GS_PARK_WISH_SETTLE;
@@ -71,14 +71,14 @@ void gs_park_give_up(struct gs_park *p)
 /* libcuda does not report the process's state, but we have not touched it, so it runs as before. */
 static void leave_it(struct gs_park *p)
 {
-	gs_park_give_up(p);
+	gs_park_core_give_up(p);
 	p->known = true;
 	p->is = GS_PARK_RUNNING;
 }
 
 /*
  * The helper died or hung in the call, so the call's effect is unknown: the process's state is
- * asked for next. If the process turns out to be locked, gs_park_next() has it unlocked.
+ * asked for next. If the process turns out to be locked, gs_park_core_next() has it unlocked.
  */
 static void left_open(struct gs_park *p, const struct gs_park_end *end,
 		      const struct gs_park_facts *f)
@@ -90,7 +90,7 @@ static void left_open(struct gs_park *p, const struct gs_park_end *end,
 	p->known = false;
 	in_trouble(p, f);
 	if (p->wish == GS_PARK_WISH_OUT)
-		gs_park_give_up(p);
+		gs_park_core_give_up(p);
 }
 
 static void refused(struct gs_park *p, const struct gs_park_end *end, const struct gs_park_facts *f)
@@ -98,17 +98,17 @@ static void refused(struct gs_park *p, const struct gs_park_end *end, const stru
 	switch (end->op) {
 	case GS_PARK_LOCK:
 	case GS_PARK_OUT:
-		gs_park_give_up(p);
+		gs_park_core_give_up(p);
 		break;
 	case GS_PARK_IN:
 		p->lost = end->result == GS_PARK_CU_INVALID ||
 			  end->result == GS_PARK_CU_NO_MEMORY || end->result == GS_PARK_CU_LOST;
-		gs_park_give_up(p);
+		gs_park_core_give_up(p);
 		break;
 	case GS_PARK_STATE:
 		in_trouble(p, f);
 		if (p->touched)
-			gs_park_give_up(p);
+			gs_park_core_give_up(p);
 		else
 			leave_it(p);
 		break;
@@ -117,7 +117,8 @@ static void refused(struct gs_park *p, const struct gs_park_end *end, const stru
 	}
 }
 
-void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct gs_park_facts *f)
+void gs_park_core_took(struct gs_park *p, const struct gs_park_end *end,
+		       const struct gs_park_facts *f)
 {
 	p->short_of_memory = end->code == -ENOSPC;
 	p->touched |= end->op == GS_PARK_LOCK || end->op == GS_PARK_OUT;
@@ -132,7 +133,7 @@ void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct
 	if (end->code) { /* no call was made */
 		in_trouble(p, f);
 		if (p->wish == GS_PARK_WISH_OUT)
-			gs_park_give_up(p);
+			gs_park_core_give_up(p);
 		return;
 	}
 	p->known = end->state >= GS_PARK_RUNNING && end->state <= GS_PARK_FAILED;
@@ -148,7 +149,7 @@ void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct
 		in_trouble(p, f);
 }
 
-int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_answer *a)
+int gs_park_core_check_answer(const struct gs_park_request *rq, const struct gs_park_answer *a)
 {
 	const uint64_t most = 1ull << 45; /* bytes; no GPU has more memory than that */
 

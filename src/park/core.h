@@ -4,9 +4,9 @@
  *
  * Pure: these functions read no clock and make no call. The next call follows from the wish (the
  * state that we want) and from the state that libcuda reported last. After a death of the helper or
- * of the daemon that state is unknown, so gs_park_next() first has libcuda asked for it. No process
- * stays locked: if anything fails, the wish becomes "settle", which unlocks a locked process and
- * leaves a parked one parked.
+ * of the daemon that state is unknown, so gs_park_core_next() first has libcuda asked for it. No
+ * process stays locked: if anything fails, the wish becomes "settle", which unlocks a locked
+ * process and leaves a parked one parked.
  */
 #ifndef GPUSCHED_PARK_CORE_H
 #define GPUSCHED_PARK_CORE_H
@@ -41,8 +41,8 @@ struct gs_park_facts {
 
 enum gs_park_act {
 	GS_PARK_ACT_CALL,   /* make call @op */
-	GS_PARK_ACT_RESUME, /* let its suspended TSGs run, then call gs_park_next() again */
-	GS_PARK_ACT_WAIT,   /* call gs_park_next() again at @at_ns */
+	GS_PARK_ACT_RESUME, /* let its suspended TSGs run, then call gs_park_core_next() again */
+	GS_PARK_ACT_WAIT,   /* call gs_park_core_next() again at @at_ns */
 	GS_PARK_ACT_PARKED, /* nothing more to do: it is parked */
 	GS_PARK_ACT_RUNS,   /* nothing more to do: it runs */
 	GS_PARK_ACT_LOST,   /* nothing can be done: it cannot be brought back */
@@ -54,7 +54,7 @@ struct gs_park_next {
 	uint64_t at_ns;
 };
 
-struct gs_park_next gs_park_next(const struct gs_park *p, const struct gs_park_facts *f);
+struct gs_park_next gs_park_core_next(const struct gs_park *p, const struct gs_park_facts *f);
 
 /* How a call ended. */
 struct gs_park_end {
@@ -63,8 +63,9 @@ struct gs_park_end {
 	int result, state; /* as in struct gs_park_answer */
 };
 /* Updates @p after a call. */
-void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct gs_park_facts *f);
+void gs_park_core_took(struct gs_park *p, const struct gs_park_end *end,
+		       const struct gs_park_facts *f);
 /* Gives up the wish for @p: if @p is locked, it is unlocked; if it is parked, it stays so. */
-void gs_park_give_up(struct gs_park *p);
+void gs_park_core_give_up(struct gs_park *p);
 
 #endif /* GPUSCHED_PARK_CORE_H */

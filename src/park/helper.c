@@ -21,7 +21,7 @@ extern char **environ;
 static void find(char *ret, size_t size)
 {
 	if (!gs_beside(GS_PARK_HELPER, ret, size))
-		gs_installed(GPUSCHED_PREFIX "/lib/gpusched/" GS_PARK_HELPER, ret, size);
+		gs_beside_installed(GPUSCHED_PREFIX "/lib/gpusched/" GS_PARK_HELPER, ret, size);
 }
 
 /* The helper starts with no signal blocked, and inherits only its socket of our descriptors. */
@@ -87,7 +87,7 @@ int gs_park_helper_answer(const struct gs_park_helper *h, const struct gs_park_r
 		return -EAGAIN;
 	if (n <= 0)
 		return -EPIPE;
-	return n == sizeof(*ret) ? gs_park_answer_check(rq, ret) : -EPROTO;
+	return n == sizeof(*ret) ? gs_park_core_check_answer(rq, ret) : -EPROTO;
 }
 
 void gs_park_helper_leave(struct gs_park_helper *h, bool must)

@@ -46,7 +46,7 @@ static int open_process(int32_t pid, uint64_t start_ns)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd >= 0 && gs_start_same(gs_proc_start_ns(pid), start_ns))
+	if (fd >= 0 && gs_process_same(gs_proc_start_ns(pid), start_ns))
 		return fd;
 	if (fd >= 0)
 		close(fd);

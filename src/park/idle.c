@@ -101,7 +101,7 @@ static size_t those_there(const struct gs_parking *pk, struct gpusched_tsg *recs
 	return there;
 }
 
-int gs_park_records(const struct gs_parking *pk, struct gpusched_tsg **ret, size_t *ret_n)
+int gs_park_idle_records(const struct gs_parking *pk, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	int r = gs_table_all(pk->hub->table, ret, ret_n);
 
@@ -118,7 +118,7 @@ static void look(struct gs_parking *pk, const struct gs_park_idle_rules *rules)
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	size_t n = 0, most;
 
-	if (gs_park_records(pk, &recs, &n))
+	if (gs_park_idle_records(pk, &recs, &n))
 		return;
 	for (size_t i = 0; i < n; i += most) {
 		const struct gs_park_idle_rule *rule = rule_of(pk, rules, recs[i].task.class_id);

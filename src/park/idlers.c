@@ -10,7 +10,8 @@
 #include "park/parking.h"
 #include "process/process.h"
 
-struct gs_process *gs_park_process(const struct gs_parking *pk, int32_t pid, uint64_t start_ns)
+struct gs_process *gs_park_idler_process(const struct gs_parking *pk, int32_t pid,
+					 uint64_t start_ns)
 {
 	struct gs_process *p = gs_processes_find(pk->hub, pid);
 	bool same = p && gs_process_still(0, p->start_ns, start_ns) == GS_STILL_YES;
@@ -21,7 +22,7 @@ struct gs_process *gs_park_process(const struct gs_parking *pk, int32_t pid, uin
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns)
 {
-	const struct gs_process *p = gs_park_process(pk, pid, start_ns);
+	const struct gs_process *p = gs_park_idler_process(pk, pid, start_ns);
 
 	return p ? p->of[GS_PROCESS_IDLER] : NULL;
 }
@@ -75,8 +76,8 @@ void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)
 			gs_engine_park_refused(pk->hub->engine, &p->tsgs[0]);
 		return;
 	}
-	gs_park_came_back(&i->again, &back);
-	if (!gs_park_in_vain(&i->again) || i->told_ns)
+	gs_park_again_came_back(&i->again, &back);
+	if (!gs_park_again_in_vain(&i->again) || i->told_ns)
 		return;
 	i->told_ns = gs_now_ns();
 	gs_log(LOG_NOTICE,

@@ -30,7 +30,8 @@ struct gs_park_idler {
 };
 
 /* The process that started then; NULL: the hub does not know it. */
-struct gs_process *gs_park_process(const struct gs_parking *pk, int32_t pid, uint64_t start_ns);
+struct gs_process *gs_park_idler_process(const struct gs_parking *pk, int32_t pid,
+					 uint64_t start_ns);
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns);
 /* Finds or adds the process of @rec. NULL: too many processes are known. */

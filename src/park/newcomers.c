@@ -19,7 +19,7 @@ static uint64_t dilated(uint64_t ns, double dilate)
 	return (uint64_t)((double)ns * dilate);
 }
 
-bool gs_park_window_step(struct gs_park_window *w, bool wanted, uint64_t now_ns, double dilate)
+bool gs_park_newcomers_window(struct gs_park_window *w, bool wanted, uint64_t now_ns, double dilate)
 {
 	if (w->open_ns)
 		w->spent_ns += now_ns - w->open_ns;
@@ -32,7 +32,7 @@ bool gs_park_window_step(struct gs_park_window *w, bool wanted, uint64_t now_ns,
 	return wanted;
 }
 
-bool gs_park_gate_there(const struct gs_parking *pk)
+bool gs_park_newcomers_gate(const struct gs_parking *pk)
 {
 	return pk->hub->opts.daemon && !pk->hub->opts.dry_run && pk->hub->config->gate &&
 	       gs_gate_there();
@@ -76,9 +76,9 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 
 	if (!pk->due) /* before gs_parking_start() or at the end: nothing would close the window */
 		return;
-	if (!was_open && (!wanted || !gs_park_gate_there(pk)))
+	if (!was_open && (!wanted || !gs_park_newcomers_gate(pk)))
 		return;
-	open = gs_park_window_step(&pk->window, wanted, now, dilate);
+	open = gs_park_newcomers_window(&pk->window, wanted, now, dilate);
 	if (open)
 		gs_cfg_newcomers(pk->hub->table, youngest(pk), now + dilated(AHEAD_NS, dilate));
 	else if (was_open)

@@ -22,10 +22,11 @@ struct gs_park_window {
 };
 
 /* Pure: one step. Returns whether the window is open from now until the next step. */
-bool gs_park_window_step(struct gs_park_window *w, bool wanted, uint64_t now_ns, double dilate);
+bool gs_park_newcomers_window(struct gs_park_window *w, bool wanted, uint64_t now_ns,
+			      double dilate);
 
 /* Returns true if there is a gate that this daemon may use. */
-bool gs_park_gate_there(const struct gs_parking *pk);
+bool gs_park_newcomers_gate(const struct gs_parking *pk);
 /* Opens the window if a program waits to be restored, and closes it otherwise. */
 void gs_park_newcomers_tend(struct gs_parking *pk);
 /* Closes the window, even if an earlier daemon opened it and died. */

@@ -7,9 +7,9 @@
 #include "park/parking.h"
 #include "process/process.h"
 
-enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_parked *p)
+enum gs_park_back gs_park_use_back(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	if (!gs_park_may_come_back(pk, p))
+	if (!gs_park_sign_may_return(pk, p))
 		return GS_PARK_BACK_WORD;
 	return gs_park_sign_of(p) ? GS_PARK_BACK_USE : GS_PARK_BACK_BLIND;
 }
@@ -18,11 +18,11 @@ enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_p
  * Only calls after the lock are signs. So we compare with the count at the lock. That count is in
  * parked.json, since the program may call libcuda while no daemon runs.
  */
-void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls)
+void gs_park_use_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls)
 {
 	struct gs_parked *p = pk->all ? gs_parking_find(pk, pid) : NULL;
 
-	if (!p || !gs_start_same(p->start_ns, start_ns))
+	if (!p || !gs_process_same(p->start_ns, start_ns))
 		return;
 	p->counted = true;
 	if (p->calls_known && p->core.touched) {
@@ -43,7 +43,7 @@ void gs_park_on_use_beat(void *self)
 	/* gs_parking_in() may remove other elements, but never @p */
 	DL_FOREACH(pk->all, p) {
 		if (!p->used || p->over != GS_PARKED_IS_OUT ||
-		    gs_park_back_of(pk, p) != GS_PARK_BACK_USE)
+		    gs_park_use_back(pk, p) != GS_PARK_BACK_USE)
 			continue;
 		p->used = false;
 		gs_count(pk->hub, GS_SVC_UNPARKED_ON_USE);

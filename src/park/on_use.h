@@ -15,15 +15,17 @@ struct gs_parked;
 struct gs_parking;
 
 /* Reports that a process's agent has counted @calls calls of libcuda since the process began. */
-void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls);
+void gs_park_use_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls);
 /* Whether a sign brings a parked program back before its time is over or a request comes. */
 enum gs_park_back {
-	/* no: its class is not in UnparkOnUse=, or gs_park_may_come_back() forbids it otherwise */
+	/*
+	 * no: its class is not in UnparkOnUse=, or gs_park_sign_may_return() forbids it otherwise
+	 */
 	GS_PARK_BACK_WORD,
 	GS_PARK_BACK_BLIND, /* no: a sign would, but neither an agent nor probes would see it */
 	GS_PARK_BACK_USE,   /* yes */
 };
-enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_parked *p);
+enum gs_park_back gs_park_use_back(const struct gs_parking *pk, const struct gs_parked *p);
 /* Observer callback for each heartbeat: brings back programs that gave a sign. */
 void gs_park_on_use_beat(void *self);
 

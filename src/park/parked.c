@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/file.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define VERSION 1
 #define MAX_BYTES (1u << 20)
@@ -166,7 +166,7 @@ int gs_parked_save(const struct gs_parked *all, struct gs_error *err)
 		unlink(path);
 		return 0;
 	}
-	if (gs_boot_id(boot) || !(text = gs_parked_text(all, boot)))
+	if (gs_file_boot_id(boot) || !(text = gs_parked_text(all, boot)))
 		return gs_fail(err, -ENOMEM, "out of memory");
 	return gs_file_replace(path, text, strlen(text), err);
 }
@@ -179,8 +179,8 @@ int gs_parked_load(struct gs_parked **all, struct gs_error *err)
 	int r;
 
 	path_of(path);
-	r = gs_read_own(path, MAX_BYTES, &text, &len, err);
+	r = gs_file_read_own(path, MAX_BYTES, &text, &len, err);
 	if (!r)
-		r = gs_boot_id(boot);
+		r = gs_file_boot_id(boot);
 	return r ? r : gs_parked_parse(all, (const char *)text, boot, err);
 }

@@ -97,7 +97,7 @@ static void learn_seen(const struct gs_parking *pk, struct gs_parked *p, struct 
 	struct gpusched_proc proc;
 
 	if (gs_proc_get(pk->hub->table, p->pid, &proc) ||
-	    !gs_start_same(proc.start_ns, p->start_ns))
+	    !gs_process_same(proc.start_ns, p->start_ns))
 		return;
 	c->seen = proc.seen;
 	p->exported = proc.exported;
@@ -106,7 +106,7 @@ static void learn_seen(const struct gs_parking *pk, struct gs_parked *p, struct 
 
 static bool is_unfit(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	const struct gs_process *process = gs_park_process(pk, p->pid, p->start_ns);
+	const struct gs_process *process = gs_park_idler_process(pk, p->pid, p->start_ns);
 
 	return process && process->of[GS_PROCESS_UNFIT];
 }

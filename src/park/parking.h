@@ -77,10 +77,10 @@ struct gs_parking {
 	uint64_t looked_ns;
 	struct gs_park_wished wished; /* for wished.c: the policy's calls of gpusched_park() */
 	/* for sign.c */
-	struct gs_errand *probing; /* the thread that sets probes; NULL: none runs */
-	bool probes_stale;         /* processes that are no longer parked may have probes */
-	uint64_t sweep_ns;         /* old probes are not removed before this time */
-	uint64_t settings_ns;      /* start of the minute that @nsettings counts */
+	struct gs_task *probing; /* the thread that sets probes; NULL: none runs */
+	bool probes_stale;       /* processes that are no longer parked may have probes */
+	uint64_t sweep_ns;       /* old probes are not removed before this time */
+	uint64_t settings_ns;    /* start of the minute that @nsettings counts */
 	unsigned int nsettings;
 };
 

@@ -128,7 +128,7 @@ static void took(struct gs_parking *pk, struct gs_parked *p, const struct gs_par
 	struct gs_park_facts f = gs_parking_facts(pk, p);
 	bool waited = p->core.short_of_memory, failed = p->core.failed;
 
-	gs_park_took(&p->core, end, &f);
+	gs_park_core_took(&p->core, end, &f);
 	if (p->core.short_of_memory && !waited)
 		gs_count(pk->hub, GS_SVC_PARK_WAITS);
 	if (end->code == -EDQUOT)
@@ -139,7 +139,7 @@ static void took(struct gs_parking *pk, struct gs_parked *p, const struct gs_par
 		gs_count(pk->hub, GS_SVC_PARK_FAILED);
 		gs_log(LOG_NOTICE, "process %d (%s): %s", p->pid, p->comm, p->why.text);
 	}
-	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	gs_completions_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
 /* A call that has ended. */
@@ -172,7 +172,7 @@ static void note_copied(struct gs_parked *p, const struct gs_park_end *end,
 /* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
 static void note_unfit(struct gs_parking *pk, const struct gs_parked *p)
 {
-	struct gs_process *process = gs_park_process(pk, p->pid, p->start_ns);
+	struct gs_process *process = gs_park_idler_process(pk, p->pid, p->start_ns);
 
 	if (process)
 		process->of[GS_PROCESS_UNFIT] = pk;
@@ -399,7 +399,7 @@ static bool set_aside(struct gs_parking *pk)
 	gs_park_turns_took(&pk->turns, uid, gs_now_ns(), gs_now_ns() - l->began_ns);
 	if (uid)
 		note_hung(pk, uid);
-	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	gs_completions_happened(&pk->hub->waits, GS_ON_PARK);
 	return true;
 }
 
@@ -584,7 +584,7 @@ static void await_resume(struct gs_parking *pk, struct gs_parked *p)
 		return;
 	}
 	gs_fail(&p->why, -EREMOTEIO, "it is suspended, and could not be let run within 5 s");
-	gs_park_give_up(&p->core);
+	gs_park_core_give_up(&p->core);
 	gs_count(pk->hub, GS_SVC_PARK_FAILED);
 }
 
@@ -605,7 +605,7 @@ static void await_ranks(struct gs_parking *pk, struct gs_parked *p, struct gs_pa
 		return;
 	if (r != -EAGAIN) {
 		p->why = why;
-		gs_park_give_up(&p->core);
+		gs_park_core_give_up(&p->core);
 		gs_count(pk->hub, GS_SVC_PARK_FAILED);
 	}
 	*inout_next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = at };
@@ -614,7 +614,7 @@ static void await_ranks(struct gs_parking *pk, struct gs_parked *p, struct gs_pa
 static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 {
 	struct gs_park_facts f = gs_parking_facts(pk, p);
-	struct gs_park_next next = gs_park_next(&p->core, &f);
+	struct gs_park_next next = gs_park_core_next(&p->core, &f);
 
 	if (next.act == GS_PARK_ACT_RESUME) {
 		await_resume(pk, p);

@@ -2,7 +2,7 @@
 #include "park/parking.h"
 
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 const char *gs_parked_state(const struct gs_parked *p)
 {

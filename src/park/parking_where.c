@@ -103,7 +103,7 @@ static void remove_one(struct gs_parking *pk, struct gs_parked *p, enum gs_parke
 	p->ended = sd_event_source_disable_unref(p->ended);
 	gs_parked_unref(p);
 	pk->dirty = true;
-	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	gs_completions_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
 static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
@@ -194,7 +194,7 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 	/* from now on: if its owner brings it back without us, leave it running */
 	p->core.wish = GS_PARK_WISH_SETTLE;
 	pk->dirty = true;
-	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	gs_completions_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
 /* Notes in the table that it was parked once: a driver may take the death of such a process ill. */
@@ -203,7 +203,7 @@ static void mark_restored(struct gs_parking *pk, const struct gs_parked *p)
 	struct gpusched_proc proc;
 
 	if (gs_proc_get(pk->hub->table, p->pid, &proc) ||
-	    !gs_start_same(proc.start_ns, p->start_ns))
+	    !gs_process_same(proc.start_ns, p->start_ns))
 		return;
 	proc.restored = 1;
 	gs_proc_set(pk->hub->table, p->pid, &proc);
@@ -238,7 +238,7 @@ static void now_lost(struct gs_parking *pk, struct gs_parked *p)
 	gs_count(pk->hub, GS_SVC_PARK_LOST);
 	gs_log(LOG_ERR, "process %d (%s) can't be brought back: %s; end it", p->pid, p->comm,
 	       p->why.text[0] ? p->why.text : "libcuda calls it failed");
-	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	gs_completions_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
 void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_act act)

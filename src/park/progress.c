@@ -19,7 +19,7 @@
 #define END_MS 1000
 
 struct reading {
-	struct gs_errand errand;
+	struct gs_task task;
 	unsigned int branch;
 	struct gs_park_request of;
 	struct gs_park_look is;
@@ -37,8 +37,8 @@ static uint64_t rise(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-uint64_t gs_park_moved(enum gs_park_op op, const struct gs_park_look *first,
-		       const struct gs_park_look *now)
+uint64_t gs_park_progress_moved(enum gs_park_op op, const struct gs_park_look *first,
+				const struct gs_park_look *now)
 {
 	bool held_known = first->held_known && now->held_known;
 	bool resident_known = first->resident_known && now->resident_known;
@@ -84,12 +84,12 @@ static uint64_t held_by(const struct gs_rm_memory *m, int32_t pid)
 	return 0;
 }
 
-static void work(struct gs_errand *e)
+static void work(struct gs_task *e)
 {
 	struct reading *r = (struct reading *)e;
 
 	r->is.held_known = r->n;
-	for (size_t i = 0; i < r->n && !gs_errand_is_left(e); i++) {
+	for (size_t i = 0; i < r->n && !gs_task_is_left(e); i++) {
 		struct gs_rm_memory m;
 
 		if (gs_rm_memory_read(&r->all[i].gpu, r->branch, &m, NULL) || m.cut)
@@ -101,7 +101,7 @@ static void work(struct gs_errand *e)
 	r->is.resident_known = read_resident(r->of.pid, &r->is.resident);
 }
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	const struct reading *r = (struct reading *)e;
 	struct gs_park_progress *g = e->owner;
@@ -122,7 +122,7 @@ static void end(struct gs_errand *e)
 	g->last = r->is;
 }
 
-static void reading_free(struct gs_errand *e)
+static void reading_free(struct gs_task *e)
 {
 	free(e);
 }
@@ -135,17 +135,17 @@ static void read_it(struct gs_park_progress *g, struct gs_hub *hub)
 
 	if (!r)
 		return;
-	r->errand = (struct gs_errand){ work, end, reading_free, .fd = -1, .refs = 1 };
+	r->task = (struct gs_task){ work, end, reading_free, .fd = -1, .refs = 1 };
 	r->branch = hub->branch;
 	r->of = g->of;
 	for (size_t i = 0; i < hub->ngpus; i++) /* not other GPUs: reading them would wake them */
 		if (hub->gpus[i].index < GS_PARK_GPUS && g->of.bytes[hub->gpus[i].index])
 			r->all[r->n++].gpu = hub->gpus[i];
-	if (gs_errand_begin(&r->errand, hub, g))
+	if (gs_task_begin(&r->task, hub, g))
 		g->next_ns = gs_now_ns() + PAUSE_NS;
 	else
-		g->reading = &r->errand;
-	gs_errand_unref(&r->errand);
+		g->reading = &r->task;
+	gs_task_unref(&r->task);
 }
 
 void gs_park_progress_begin(struct gs_park_progress *g, struct gs_hub *hub,
@@ -168,13 +168,13 @@ void gs_park_progress_beat(struct gs_park_progress *g, struct gs_hub *hub)
 
 uint64_t gs_park_progress_bytes(const struct gs_park_progress *g)
 {
-	return g->looked_ns ? gs_park_moved((enum gs_park_op)g->of.op, &g->first, &g->last)
+	return g->looked_ns ? gs_park_progress_moved((enum gs_park_op)g->of.op, &g->first, &g->last)
 			    : GS_PARK_MOVED_UNKNOWN;
 }
 
 void gs_park_progress_end(struct gs_park_progress *g)
 {
 	if (g->reading)
-		gs_errand_leave(g->reading, END_MS);
+		gs_task_leave(g->reading, END_MS);
 	*g = (struct gs_park_progress){ .of = { .op = GS_PARK_HELLO } };
 }

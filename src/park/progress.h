@@ -13,7 +13,7 @@
 
 #include "park/call.h"
 
-struct gs_errand;
+struct gs_task;
 struct gs_hub;
 
 #define GS_PARK_MOVED_UNKNOWN UINT64_MAX
@@ -24,7 +24,7 @@ struct gs_park_look {
 };
 
 struct gs_park_progress {
-	struct gs_errand *reading;  /* the thread that takes a sample; NULL: none runs */
+	struct gs_task *reading;    /* the thread that takes a sample; NULL: none runs */
 	struct gs_park_request of;  /* the call that is observed; op HELLO: none */
 	uint64_t began_ns, next_ns; /* begin of that call; no sample before @next_ns */
 	uint64_t looked_ns;         /* time of @last; 0: no sample yet */
@@ -36,8 +36,8 @@ struct gs_park_progress {
  * either sign may lag, so the larger change counts. During IN memory may be allocated before it is
  * filled, so the smaller change counts if the two signs have changed.
  */
-uint64_t gs_park_moved(enum gs_park_op op, const struct gs_park_look *first,
-		       const struct gs_park_look *now);
+uint64_t gs_park_progress_moved(enum gs_park_op op, const struct gs_park_look *first,
+				const struct gs_park_look *now);
 
 /* Reports that the call @of begins now. Only OUT and IN are observed. */
 void gs_park_progress_begin(struct gs_park_progress *g, struct gs_hub *hub,

@@ -46,7 +46,7 @@ static bool is_asked_for(const struct gs_parking *pk, uint32_t class_id)
  * A program's sign must neither undo a parking by root nor take back memory that another program
  * needs.
  */
-bool gs_park_may_come_back(const struct gs_parking *pk, const struct gs_parked *p)
+bool gs_park_sign_may_return(const struct gs_parking *pk, const struct gs_parked *p)
 {
 	return !p->guest && (p->by_itself || p->by == p->uid) && is_asked_for(pk, p->class_id);
 }
@@ -59,7 +59,7 @@ const char *gs_park_sign_of(const struct gs_parked *p)
 /* ---- setting probes: in a thread, one process at a time ---------------------------------------- */
 
 struct setting {
-	struct gs_errand errand;
+	struct gs_task task;
 	int32_t pid;
 	uint64_t start_ns;
 	int fd; /* the process's libcuda */
@@ -67,14 +67,14 @@ struct setting {
 	struct gs_error err;
 };
 
-static void work(struct gs_errand *e)
+static void work(struct gs_task *e)
 {
 	struct setting *s = (struct setting *)e;
 
 	s->r = gs_park_uprobe_set(s->pid, s->start_ns, s->fd, &s->err);
 }
 
-static void setting_free(struct gs_errand *e)
+static void setting_free(struct gs_task *e)
 {
 	struct setting *s = (struct setting *)e;
 
@@ -93,7 +93,7 @@ static void leave(struct gs_parking *pk, struct gs_parked *p, const char *why)
 
 static void set_next(struct gs_parking *pk);
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	struct setting *s = (struct setting *)e;
 	struct gs_parking *pk = e->owner;
@@ -103,7 +103,7 @@ static void end(struct gs_errand *e)
 		if (p->pid == s->pid && p->start_ns == s->start_ns)
 			break;
 	pk->probing = NULL;
-	gs_errand_unref(e);
+	gs_task_unref(e);
 	if (!p) { /* the process has ended or runs again, so its new probes are of no use */
 		pk->probes_stale = true;
 	} else if (s->r) {
@@ -148,15 +148,15 @@ static int begin_setting(struct gs_parking *pk, const struct gs_parked *p, int f
 		close(fd);
 		return -ENOMEM;
 	}
-	s->errand = (struct gs_errand){ work, end, setting_free, .fd = -1, .refs = 1 };
+	s->task = (struct gs_task){ work, end, setting_free, .fd = -1, .refs = 1 };
 	s->pid = p->pid;
 	s->start_ns = p->start_ns;
 	s->fd = fd;
-	r = gs_errand_begin(&s->errand, pk->hub, pk);
+	r = gs_task_begin(&s->task, pk->hub, pk);
 	if (r)
-		gs_errand_unref(&s->errand);
+		gs_task_unref(&s->task);
 	else
-		pk->probing = &s->errand;
+		pk->probing = &s->task;
 	return r;
 }
 
@@ -211,7 +211,7 @@ static bool needs_probes(const struct gs_parking *pk, const struct gs_parked *p)
 	bool goes_out = p->over == GS_PARKED_UNDER_WAY && p->core.wish == GS_PARK_WISH_OUT;
 
 	return pk->hub->opts.daemon && !pk->hub->opts.dry_run && !p->counted &&
-	       (goes_out || p->over == GS_PARKED_IS_OUT) && gs_park_may_come_back(pk, p) &&
+	       (goes_out || p->over == GS_PARKED_IS_OUT) && gs_park_sign_may_return(pk, p) &&
 	       (p->probe == GS_PARK_PROBE_NONE ||
 		(p->probe == GS_PARK_PROBE_LEFT && gs_now_ns() >= p->probe_ns));
 }
@@ -259,7 +259,7 @@ static bool is_kept(int32_t pid, uint64_t start_ns, const void *user)
 
 	DL_FOREACH(pk->all, p)
 		if (p->pid == pid && p->start_ns == start_ns)
-			return !p->counted && gs_park_may_come_back(pk, p);
+			return !p->counted && gs_park_sign_may_return(pk, p);
 	return false;
 }
 
@@ -286,7 +286,7 @@ void gs_park_sign_beat(void *self)
 		return;
 	DL_FOREACH(pk->all, p) {
 		if (p->probe == GS_PARK_PROBE_SET &&
-		    (p->counted || !gs_park_may_come_back(pk, p))) {
+		    (p->counted || !gs_park_sign_may_return(pk, p))) {
 			p->probe = GS_PARK_PROBE_NONE;
 			pk->probes_stale = true;
 		}
@@ -313,7 +313,7 @@ void gs_park_sign_answered(void *self, enum gs_reader_what what, pid_t pid)
 void gs_park_sign_end(struct gs_parking *pk)
 {
 	if (pk->probing)
-		gs_errand_leave(pk->probing, END_MS);
+		gs_task_leave(pk->probing, END_MS);
 	pk->probing = NULL;
 	if (!pk->hub->opts.read_only && !pk->hub->opts.dry_run)
 		sweep(pk);

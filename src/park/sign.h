@@ -29,7 +29,7 @@ enum gs_park_probe {
  * Returns true if a sign may bring @p back. Its class must be in UnparkOnUse=. It must not have
  * been parked by another user (such as root), or to make room for another program.
  */
-bool gs_park_may_come_back(const struct gs_parking *pk, const struct gs_parked *p);
+bool gs_park_sign_may_return(const struct gs_parking *pk, const struct gs_parked *p);
 /* Returns what would show a sign: "agent" or "probe"; NULL: nothing would. */
 const char *gs_park_sign_of(const struct gs_parked *p);
 

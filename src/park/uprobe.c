@@ -144,7 +144,7 @@ int gs_park_uprobe_set(int32_t pid, uint64_t start_ns, int fd, struct gs_error *
 
 	if (!gs_launch_attach_type())
 		return gs_fail(err, -ENOTSUP, "probes of one process need Linux 6.6");
-	r = gs_elf_offsets(fd, functions, GS_COUNT(functions), found);
+	r = gs_launch_find_offsets(fd, functions, GS_COUNT(functions), found);
 	for (size_t i = 0; i < GS_COUNT(functions) && !r; i++)
 		if (found[i])
 			offsets[u.n++] = found[i];

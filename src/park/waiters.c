@@ -23,7 +23,8 @@ static void look(struct gs_parked *p)
 /* Nobody needs the estimate for a program that a sign brings back. */
 static bool is_wanted(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	return p->over == GS_PARKED_IS_OUT && !(gs_park_sign_of(p) && gs_park_may_come_back(pk, p));
+	return p->over == GS_PARKED_IS_OUT &&
+	       !(gs_park_sign_of(p) && gs_park_sign_may_return(pk, p));
 }
 
 void gs_park_waiters_beat(void *self)

@@ -67,7 +67,7 @@ static const char *objection(const struct gs_parking *pk, const struct gs_park_i
 		return "it is parked, or on its way";
 	if (i->wished_ns && now - i->wished_ns < AGAIN_NS)
 		return "a policy had it parked in the last 10 minutes";
-	if (gs_park_in_vain(&i->again))
+	if (gs_park_again_in_vain(&i->again))
 		return "twice it was wanted back at once";
 	return gs_park_may_again(&i->again, now) ? NULL : "it is too soon after its last one";
 }
@@ -120,7 +120,7 @@ void gs_park_wished_beat(void *self)
 	struct gs_parking *pk = self;
 	size_t n = 0;
 
-	if (!pk->wished.n || gs_park_records(pk, &recs, &n))
+	if (!pk->wished.n || gs_park_idle_records(pk, &recs, &n))
 		return;
 	for (size_t k = 0; k < pk->wished.n; k++)
 		carry_out(pk, recs, n, k);

@@ -205,7 +205,7 @@ static int check_source(const char *source, const char *output, char *include, s
 			       output);
 	if (refuse_foreign(source, err))
 		return -ENOEXEC;
-	if (gs_policy_include_dir(include, size) < 0)
+	if (gs_policy_path_include(include, size) < 0)
 		return gs_fail(err, -ENOENT,
 			       "gpusched/policy.bpf.h not found: install gpusched's "
 			       "headers or set GPUSCHED_INCLUDE");
@@ -360,12 +360,12 @@ static const char skeleton[] =
 	"\treturn 0;\n"
 	"}\n";
 
-int gs_policy_new(const char *name, struct gs_error *err)
+int gs_policy_build_skeleton(const char *name, struct gs_error *err)
 {
 	CLEANUP_FILE FILE *f = NULL;
 	char path[64];
 
-	if (!gs_policy_name_ok(name))
+	if (!gs_policy_path_ok(name))
 		return gs_fail(err, -EINVAL,
 			       "'%s' is not a policy name: a letter, then letters, digits and _, "
 			       "at most %d",

@@ -15,6 +15,6 @@ int gs_policy_build(const char *source, const char *output, struct gs_error *err
 /* @on: kills the compiler for which another thread waits, and lets all builds fail with -EINTR. */
 void gs_policy_build_forbid(bool on);
 /* Writes a skeleton NAME.bpf.c with comments into the current folder. -EEXIST. */
-int gs_policy_new(const char *name, struct gs_error *err);
+int gs_policy_build_skeleton(const char *name, struct gs_error *err);
 
 #endif /* GPUSCHED_POLICY_BUILD_H */

@@ -82,7 +82,8 @@ static int read_options(const struct gs_polelf *e, struct gs_policy_info *info)
 	return gs_options_read(all, data->d_size / sizeof(*all), info);
 }
 
-int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, struct gs_error *err)
+int gs_polobj_declared(const struct gs_polobj *obj, struct gs_policy_info *ret,
+		       struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	CLEANUP(gs_polelf_close) struct gs_polelf e = { 0 };
@@ -119,7 +120,7 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 				 (const char *)data->d_buf);
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
-		info.never_admits = gs_polelf_never_admits(&e, info.tick_us != 0);
+		info.never_admits = gs_polelf_reads_no_admit(&e, info.tick_us != 0);
 		info.stack =
 			gs_polelf_stack(&e, gs_polelf_text(&e), info.deepest, sizeof(info.deepest));
 		if (read_options(&e, &info) < 0)

@@ -46,7 +46,7 @@ static bool find(const char *file, char ret[PATH_MAX])
 	if (folder)
 		snprintf(ret, PATH_MAX, "%s/%s", folder, file);
 	else
-		gs_installed(path, ret, PATH_MAX);
+		gs_beside_installed(path, ret, PATH_MAX);
 	return !access(ret, R_OK);
 }
 

@@ -97,7 +97,7 @@ struct gs_host {
 
 extern const struct gs_host gs_host_stock, gs_host_sim, gs_host_native;
 /* NULL: there is no host of that name. */
-const struct gs_host *gs_host_find(const char *name);
+const struct gs_host *gs_policy_host(const char *name);
 
 /* Vets and links policy @name with @options, and calls init. The policy does not act yet. */
 int gs_policy_open(const struct gs_host *h, const struct gs_world *w, const char *name,
@@ -107,10 +107,10 @@ int gs_policy_open(const struct gs_host *h, const struct gs_world *w, const char
 /* ---- for the hosts ---------------------------------------------------------------------------- */
 
 /* Fills the exit record and the error from @p->failure. Returns the code. */
-int gs_policy_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
+int gs_host_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
 /* Parts of vet(), link() and free() for the hosts that use BPF objects. */
-int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
-		  struct gs_error *err);
+int gs_policy_check_object(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
+			   struct gs_error *err);
 int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err);
 void gs_polobj_unload(struct gs_policy *p);

@@ -386,7 +386,7 @@ static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_ex
 	p->info.tick_us = desc->tick_us;
 	p->info.timeout_ms = desc->timeout_ms;
 	p->info.flags = desc->flags;
-	r = gs_policy_vet_numbers(&p->info, x, err);
+	r = gs_policy_check_numbers(&p->info, x, err);
 	if (r < 0)
 		return r;
 	r = gs_native_options(n->dl, &p->info);

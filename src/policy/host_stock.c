@@ -18,7 +18,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "gate/gate.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 #include "policy/slots.h"
 #include "policy/stock.h"
 #include "table/cfg.h"
@@ -57,7 +57,7 @@ static int meet_all(struct gs_policy *p)
 	for (size_t i = 0; i < n; i++)
 		keys[i] = all[n - 1 - i].key;
 	now = n < MEET_AT_ONCE ? n : MEET_AT_ONCE;
-	r = gs_stock_meet(s, keys + n - now, now);
+	r = gs_ticker_meet(s, keys + n - now, now);
 	pthread_mutex_lock(&s->lock);
 	/* a round under way still uses the older list, which then stays */
 	if (!s->round_began) {
@@ -96,14 +96,14 @@ static void clear_wishes(struct gs_table *o)
 static int own_failure(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
 	return gs_loaded_failed(&p->loaded, &p->fail_code, p->failure, sizeof(p->failure))
-		       ? gs_policy_failed(p, x, err)
+		       ? gs_host_failed(p, x, err)
 		       : 0;
 }
 
 static void stock_free(struct gs_policy *p)
 {
 	gs_ticker_logs(gs_stock_of(p));
-	gs_stock_free(gs_stock_of(p));
+	gs_ticker_free(gs_stock_of(p));
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ const struct gs_host gs_host_stock = {
 	.facts = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE |
 		 GPUSCHED_KNOWN_LAST_RUN,
 	.flags = stock_flags,
-	.vet = gs_polobj_vet,
+	.vet = gs_policy_check_object,
 	.link = stock_link,
 	.attach = stock_attach,
 	.switch_over = stock_switch_over,
@@ -258,7 +258,7 @@ const struct gs_host gs_host_stock = {
 	.ask = stock_ask,
 };
 
-const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len)
+const void *gs_stock_object(const struct gs_policy *p, size_t *ret_len)
 {
 	*ret_len = p->obj.len;
 	return p->obj.data;
@@ -266,8 +266,8 @@ const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len)
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
-		  uint64_t arg)
+int gs_stock_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
+		 uint64_t arg)
 {
 	struct gpusched_run run = { .op = op, .key = *key, .arg = arg };
 	int r = gs_loaded_ask(&p->loaded, &run);
@@ -276,12 +276,12 @@ int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpu
 	return r < 0 ? r : run.ret;
 }
 
-void gs_policy_nudge(struct gs_policy *p)
+void gs_stock_nudge(struct gs_policy *p)
 {
 	gs_ticker_nudge(gs_stock_of(p));
 }
 
-char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns)
+char *gs_stock_said(const struct gs_policy *p, uint64_t *ret_ns)
 {
 	const struct gs_stock *s = gs_stock_of(p);
 
@@ -289,7 +289,7 @@ char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns)
 	return gs_loaded_log_line(&p->loaded, s->log_seen);
 }
 
-void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused)
+void gs_stock_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused)
 {
 	const struct gs_pstate *st = p->loaded.state;
 
@@ -297,12 +297,12 @@ void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t 
 	*ret_refused = __atomic_load_n(&st->kicks_refused, __ATOMIC_RELAXED);
 }
 
-bool gs_policy_rests(const struct gs_policy *p)
+bool gs_stock_rests(const struct gs_policy *p)
 {
 	return gs_ticker_rests(gs_stock_of(p));
 }
 
-void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user)
+void gs_stock_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user)
 {
 	const struct gs_pstate *st = p->loaded.state;
 	struct gs_stock *s = gs_stock_of(p);
@@ -323,12 +323,12 @@ void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *
 	}
 }
 
-int gs_policy_fd(const struct gs_policy *p)
+int gs_stock_fd(const struct gs_policy *p)
 {
 	return gs_stock_of(p)->event_fd;
 }
 
-int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
+int gs_stock_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
 {
 	struct gs_policy_exit x = { 0 };
 	uint64_t waste;

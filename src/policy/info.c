@@ -37,7 +37,7 @@ static json_t *callbacks_json(const char *callbacks)
 	return all;
 }
 
-bool gs_policy_ignores(const struct gs_policy_info *info, const char *name)
+bool gs_policy_info_ignores(const struct gs_policy_info *info, const char *name)
 {
 	size_t n = strlen(name);
 

@@ -72,7 +72,7 @@ int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *
 {
 	struct list l = { 0 };
 
-	gs_policy_dirs(scan, &l);
+	gs_policy_paths_each(scan, &l);
 	if (l.error < 0) {
 		for (size_t i = 0; i < l.n; i++)
 			gs_policy_info_free(&l.infos[i]);

@@ -165,7 +165,7 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 				       "%s: an object runs in the kernel: name the source (%.*sc) "
 				       "here, or use 'sim run --host sim'",
 				       policy, (int)n - 1, policy);
-	} else if (!gs_policy_name_ok(policy) || !gs_policy_find(policy, ".native.so", path)) {
+	} else if (!gs_policy_path_ok(policy) || !gs_policy_path_find(policy, ".native.so", path)) {
 		return gs_fail(err, -EINVAL,
 			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "
 			       "policy list', or give a path (./%s.bpf.c)",

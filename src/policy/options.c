@@ -117,7 +117,8 @@ static int set_number(struct gs_policy_option *o, const char *text, struct gs_er
 	if (!o->is_signed) {
 		struct gs_error inner = { 0 };
 
-		r = gs_parse_u64_in(gs_unit_of(o->name), text, o->min, o->max, &o->value, &inner);
+		r = gs_parse_u64_in(gs_parse_unit(o->name), text, o->min, o->max, &o->value,
+				    &inner);
 		if (r == -ERANGE)
 			return gs_fail(err, r,
 				       "option %s=%s is out of range: %" PRIu64 " to %" PRIu64,

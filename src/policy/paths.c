@@ -20,7 +20,7 @@
 
 static int exe_dir(unsigned int up, char *ret, size_t size)
 {
-	int r = gs_own_folder(ret, size);
+	int r = gs_beside_folder(ret, size);
 
 	for (unsigned int i = 0; !r && i < up; i++) {
 		char *slash = strrchr(ret, '/');
@@ -32,7 +32,7 @@ static int exe_dir(unsigned int up, char *ret, size_t size)
 	return r;
 }
 
-int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user)
+int gs_policy_paths_each(int (*fn)(const char *dir, void *user), void *user)
 {
 	const char *list = getenv("GPUSCHED_POLICIES");
 	char dir[PATH_MAX], sub[PATH_MAX + 32];
@@ -80,11 +80,11 @@ static int try_dir(const char *dir, void *user)
 	       !access(s->path, R_OK);
 }
 
-bool gs_policy_find(const char *name, const char *end, char *ret)
+bool gs_policy_path_find(const char *name, const char *end, char *ret)
 {
 	struct search s = { name, end, ret };
 
-	return gs_policy_dirs(try_dir, &s) == 1;
+	return gs_policy_paths_each(try_dir, &s) == 1;
 }
 
 struct similar {
@@ -114,17 +114,17 @@ static int look_for_similar(const char *dir, void *user)
 	return 0;
 }
 
-int gs_policy_unknown(const char *name, const char *else_do, struct gs_error *err)
+int gs_policy_path_unknown(const char *name, const char *else_do, struct gs_error *err)
 {
 	struct similar s = { .name = name };
 
-	if (gs_policy_dirs(look_for_similar, &s) == 1)
+	if (gs_policy_paths_each(look_for_similar, &s) == 1)
 		return gs_fail(err, -EINVAL, "no policy '%s': did you mean '%s'? %s", name, s.found,
 			       else_do);
 	return gs_fail(err, -EINVAL, "no policy '%s': %s", name, else_do);
 }
 
-int gs_policy_include_dir(char *ret, size_t size)
+int gs_policy_path_include(char *ret, size_t size)
 {
 	const char *env = getenv("GPUSCHED_INCLUDE");
 	char dir[PATH_MAX], file[PATH_MAX + 64];
@@ -150,7 +150,7 @@ int gs_policy_include_dir(char *ret, size_t size)
 }
 
 /* True if the name can be a file name and a C identifier. */
-bool gs_policy_name_ok(const char *name)
+bool gs_policy_path_ok(const char *name)
 {
 	size_t n = strlen(name);
 

@@ -43,7 +43,7 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_more);
  * True if schedule() returns GPUSCHED_HOLD, and no callback can admit a TSG. False if that is not
  * certain. @ticks: the policy's tick is called.
  */
-bool gs_polelf_never_admits(const struct gs_polelf *e, bool ticks);
+bool gs_polelf_reads_no_admit(const struct gs_polelf *e, bool ticks);
 
 /*
  * In uses.c: true if it is certain that the code does not use the map after the policy's start.

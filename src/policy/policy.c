@@ -9,7 +9,7 @@
 #include "basic/clock.h"
 #include "policy/host.h"
 
-const struct gs_host *gs_host_find(const char *name)
+const struct gs_host *gs_policy_host(const char *name)
 {
 	static const struct gs_host *const hosts[] = { &gs_host_stock, &gs_host_sim,
 						       &gs_host_native };
@@ -31,7 +31,7 @@ static int call_init(struct gs_policy *p, struct gs_policy_exit *x, struct gs_er
 		return gs_fail(err, ret, "policy %s: cannot be run: %s", p->info.name,
 			       strerror(-ret));
 	if (ret < 0)
-		return gs_policy_failed(p, x, err);
+		return gs_host_failed(p, x, err);
 	if (r.ret >= 0)
 		return 0;
 	gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, -EPROTO, p->info.name,

@@ -76,7 +76,7 @@ void gs_policy_info_free(struct gs_policy_info *info);
  * True if the policy declares the classes on which it acts, and @name is not among them. @name
  * "none" stands for programs without a class.
  */
-bool gs_policy_ignores(const struct gs_policy_info *info, const char *name);
+bool gs_policy_info_ignores(const struct gs_policy_info *info, const char *name);
 /* Returns the policy's JSON object as in docs/api.md. @running: adds its options' values. */
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 
@@ -110,8 +110,8 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
 /* Checks that the policy exists and has these options ("key=value"). Loads nothing. */
-int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
-		   struct gs_error *err);
+int gs_policy_check_options(const char *name_or_path, const char *const *options, size_t n,
+			    struct gs_error *err);
 /* ---- the running policy ------------------------------------------------------------------- */
 
 struct gs_policy;
@@ -144,32 +144,32 @@ bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
 /* Returns the object file from which the policy was loaded. */
-const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
+const void *gs_stock_object(const struct gs_policy *p, size_t *ret_len);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
-int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
-		  uint64_t arg);
+int gs_stock_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
+		 uint64_t arg);
 /*
  * Called after a tap called the policy, or after its work_submit changed a wish: ends the tick's
  * rest, and runs a round if the policy asked for one.
  */
-void gs_policy_nudge(struct gs_policy *p);
+void gs_stock_nudge(struct gs_policy *p);
 /* Returns the policy's last gpusched_log() line, and when we read it; malloc'd, NULL: none. */
-char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
+char *gs_stock_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Counts the rounds that gpusched_kick() has caused so far, and its calls past the limits. */
-void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
+void gs_stock_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
 /* True if nothing has happened to any TSG since the last round, and the policy rests. */
-bool gs_policy_rests(const struct gs_policy *p);
+bool gs_stock_rests(const struct gs_policy *p);
 /* Calls @fn for each user whose TSGs' callbacks called gpusched_kick() past the limits lately. */
 typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
-void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
+void gs_stock_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*
  * The tick runs in a separate thread. The descriptor becomes readable after each tick that changed
- * a wish, and when the policy has failed. The loop then calls gs_policy_dispatch(), which returns
+ * a wish, and when the policy has failed. The loop then calls gs_stock_dispatch(), which returns
  * the number of records changed. If it returns a negative errno with *ret_exit filled, the caller
  * must stop the policy and restore.
  */
-int gs_policy_fd(const struct gs_policy *p);
-int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);
+int gs_stock_fd(const struct gs_policy *p);
+int gs_stock_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);
 
 #endif /* GPUSCHED_POLICY_POLICY_H */

@@ -11,14 +11,14 @@
 #include "policy/policy.h"
 #include "policy/pstate.h"
 
-/* ---- records.c ------------------------------------------------------------------------------- */
+/* ---- exit_log.c ------------------------------------------------------------------------------ */
 
 /* Fills an exit record (may be NULL) and the error; returns @code. Takes ownership of @dump. */
 int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_exit_kind kind,
 		 int code, const char *policy, char *dump, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
 
-/* ---- object.c: a policy's object file, in memory ------------------------------------------ */
+/* ---- polobj.c: a policy's object file, in memory ------------------------------------------ */
 
 struct gs_polobj {
 	char path[256]; /* the path that the user gave, or that the search path led to */
@@ -39,7 +39,8 @@ int gs_policy_build_native(const char *source, const char *output, struct gs_err
 
 /* ---- declared.c: what an object declares -------------------------------------------------- */
 
-int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, struct gs_error *err);
+int gs_polobj_declared(const struct gs_polobj *obj, struct gs_policy_info *ret,
+		       struct gs_error *err);
 
 /* ---- refuse.c: what an object may not contain --------------------------------------------- */
 
@@ -49,14 +50,14 @@ int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size);
 /* ---- paths.c ------------------------------------------------------------------------------ */
 
 /* Calls fn for each directory of the search path until it returns non-zero. */
-int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user);
+int gs_policy_paths_each(int (*fn)(const char *dir, void *user), void *user);
 /* Finds the first file @name with suffix @end (".bpf.o") in the search path; @ret has PATH_MAX. */
-bool gs_policy_find(const char *name, const char *end, char *ret);
+bool gs_policy_path_find(const char *name, const char *end, char *ret);
 /* Fails, since there is no policy @name; names a similar one, and @else_do after it. */
-int gs_policy_unknown(const char *name, const char *else_do, struct gs_error *err);
+int gs_policy_path_unknown(const char *name, const char *else_do, struct gs_error *err);
 /* Finds the directory that contains gpusched/policy.bpf.h. -ENOENT. */
-int gs_policy_include_dir(char *ret, size_t size);
-bool gs_policy_name_ok(const char *name);
+int gs_policy_path_include(char *ret, size_t size);
+bool gs_policy_path_ok(const char *name);
 
 /* ---- options.c ---------------------------------------------------------------------------- */
 
@@ -106,7 +107,7 @@ char *gs_loaded_log_line(const struct gs_loaded *l, uint64_t seq);
 /* Returns the policy's last log lines, for an exit record's dump; malloc'd, NULL: none. */
 char *gs_loaded_log_text(const struct gs_loaded *l);
 /* Checks tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
-int gs_policy_vet_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,
-			  struct gs_error *err);
+int gs_policy_check_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,
+			    struct gs_error *err);
 
 #endif /* GPUSCHED_POLICY_PRIV_H */

@@ -410,7 +410,7 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
  * Wishes of schedule() do not count: it is called before the TSG is held. A class change calls
  * task_init again, which may admit.
  */
-bool gs_polelf_never_admits(const struct gs_polelf *e, bool ticks)
+bool gs_polelf_reads_no_admit(const struct gs_polelf *e, bool ticks)
 {
 	struct follower f;
 

@@ -51,10 +51,10 @@ static inline struct gs_stock *gs_stock_of(const struct gs_policy *p)
 	return (struct gs_stock *)(uintptr_t)p; /* p is its first member */
 }
 
-void gs_stock_free(struct gs_stock *s);
+void gs_ticker_free(struct gs_stock *s);
 
 /* Calls task_init for the @n TSGs of @keys, except those that the policy has already seen. */
-int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n);
+int gs_ticker_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n);
 
 int gs_ticker_init(struct gs_stock *s, struct gs_error *err);
 int gs_ticker_start(struct gs_stock *s, struct gs_error *err);

@@ -80,7 +80,7 @@ int gs_ticker_init(struct gs_stock *s, struct gs_error *err)
 	return s->event_fd < 0 ? gs_fail(err, -errno, "no eventfd: %s", strerror(errno)) : 0;
 }
 
-void gs_stock_free(struct gs_stock *s)
+void gs_ticker_free(struct gs_stock *s)
 {
 	if (s->made) {
 		pthread_mutex_destroy(&s->lock);
@@ -189,7 +189,7 @@ static uint64_t do_round(struct gs_stock *s, uint64_t now)
 	return now + wait;
 }
 
-int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
+int gs_ticker_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
 {
 	int r = 0;
 
@@ -211,7 +211,7 @@ static void meet_some(struct gs_stock *s, uint64_t now)
 
 	begin_round(s, now);
 	pthread_mutex_unlock(&s->lock);
-	r = gs_stock_meet(s, s->unmet + s->nunmet - n, n);
+	r = gs_ticker_meet(s, s->unmet + s->nunmet - n, n);
 	if (r < 0)
 		gs_log(LOG_WARNING, "policy %s: task_init: %s", s->p.info.name, strerror(-r));
 	__atomic_fetch_add(&s->changed, (uint32_t)n, __ATOMIC_ACQ_REL);
@@ -258,7 +258,7 @@ static void *ticker_main(void *arg)
 	orphan = s->orphan;
 	pthread_mutex_unlock(&s->lock);
 	if (orphan)
-		gs_stock_free(s);
+		gs_ticker_free(s);
 	return NULL;
 }
 

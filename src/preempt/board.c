@@ -52,7 +52,7 @@ static int open_page(void)
 	char dir[80], path[120];
 	CLEANUP_FD int fd = -1;
 	struct stat st;
-	int r = gs_agent_dir_check(gs_agent_dir(dir, sizeof(dir)), 1);
+	int r = gs_agent_way_dir_check(gs_agent_way_dir(dir, sizeof(dir)), 1);
 
 	if (r)
 		return r;

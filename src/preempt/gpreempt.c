@@ -44,17 +44,16 @@ static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 {
 	int n = 0, r;
 
-	r = preempt_check_cuda(g, g->cuda.init(0), "cuInit()");
+	r = handle_check_cuda(g, g->cuda.init(0), "cuInit()");
 	if (!r)
-		r = preempt_check_cuda(g, g->cuda.device_count(&n), "counting GPUs");
+		r = handle_check_cuda(g, g->cuda.device_count(&n), "counting GPUs");
 	if (r)
 		return r;
 	if (ordinal < 0 || ordinal >= n)
 		return FAIL(-ENODEV, "there is no GPU %d: this process sees %d", ordinal, n);
-	r = preempt_check_cuda(g, g->cuda.device_get(&g->device, ordinal), "finding the GPU");
+	r = handle_check_cuda(g, g->cuda.device_get(&g->device, ordinal), "finding the GPU");
 	if (!r)
-		r = preempt_check_cuda(g, g->cuda.device_uuid(g->uuid, g->device),
-				       "naming the GPU");
+		r = handle_check_cuda(g, g->cuda.device_uuid(g->uuid, g->device), "naming the GPU");
 	memcpy(ret_gpu, g->uuid, sizeof(*ret_gpu));
 	return r;
 }
@@ -116,7 +115,7 @@ static int start_threads(struct gpreempt *g)
 static bool any_suspended(struct gpreempt *g)
 {
 	for (unsigned int i = 0; i < g->core.n; i++)
-		if (queue_at(g, i)->is_suspended || queue_at(g, i)->calling)
+		if (handle_queue(g, i)->is_suspended || handle_queue(g, i)->calling)
 			return true;
 	return false;
 }
@@ -129,10 +128,10 @@ static void let_go(struct gpreempt *g)
 	pthread_mutex_lock(&g->lock);
 	g->monitor_ends = true;
 	for (unsigned int i = 0; i < g->core.n; i++)
-		queue_at(g, i)->lease_ns = 0;
+		handle_queue(g, i)->lease_ns = 0;
 	pthread_cond_signal(&g->work);
 	while (any_suspended(g) && gs_now_ns() < end)
-		preempt_wait(g, &g->changed, LOOK_NS);
+		handle_wait(g, &g->changed, LOOK_NS);
 	pthread_mutex_unlock(&g->lock);
 	board_wake(g->board);
 }
@@ -181,7 +180,7 @@ void gpreempt_end(struct gpreempt *g)
 		return;
 	enlist(g, false);
 	while (g->core.n)
-		gpreempt_destroy_queue(queue_at(g, 0));
+		gpreempt_destroy_queue(handle_queue(g, 0));
 	if (g->board)
 		join(g);
 	board_free(g->board);
@@ -226,7 +225,7 @@ int gpreempt_init(const struct gpreempt_options *options, struct gpreempt **ret)
 		r = way_new(&g->way);
 	if (r)
 		return FAIL(r, "%s", strerror(-r));
-	costs_learn(g);
+	monitor_learn_costs(g);
 	r = start_threads(g);
 	if (r)
 		return r;

@@ -89,7 +89,7 @@ static bool do_one(struct gpreempt *g)
 	uint64_t now = gs_now_ns();
 
 	for (unsigned int i = 0; i < g->core.n; i++) {
-		struct gpreempt_queue *q = queue_at(g, i);
+		struct gpreempt_queue *q = handle_queue(g, i);
 		struct call c;
 		int r;
 
@@ -116,7 +116,7 @@ void *hand_run(void *user)
 	pthread_mutex_lock(&g->lock);
 	while (!g->hand_ends)
 		if (!do_one(g))
-			preempt_wait(g, &g->work, LOOK_NS);
+			handle_wait(g, &g->work, LOOK_NS);
 	pthread_mutex_unlock(&g->lock);
 	return NULL;
 }

@@ -14,7 +14,7 @@ const char *gpreempt_error(void)
 	return preempt_error.text;
 }
 
-int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
+int handle_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
 {
 	const char *name = NULL;
 
@@ -24,7 +24,7 @@ int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
 	return FAIL(-EIO, "%s: CUDA says %s (%d)", what, name ? name : "an unknown error", r);
 }
 
-void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
+void handle_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
 {
 	uint64_t until = gs_now_ns() + ns;
 	struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
@@ -39,13 +39,13 @@ void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
 
 /* ---- a handle's queues ----------------------------------------------------------------------- */
 
-struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i)
+struct gpreempt_queue *handle_queue(struct gpreempt *g, unsigned int i)
 {
 	return (struct gpreempt_queue *)((char *)g->core.queues[i] -
 					 offsetof(struct gpreempt_queue, core));
 }
 
-int queue_check(const struct gpreempt_queue *q)
+int handle_check_queue(const struct gpreempt_queue *q)
 {
 	if (!q)
 		return FAIL(-EINVAL, "the queue is missing");
@@ -54,12 +54,12 @@ int queue_check(const struct gpreempt_queue *q)
 	return 0;
 }
 
-int queue_enter(struct gpreempt_queue *q)
+int handle_enter_queue(struct gpreempt_queue *q)
 {
-	return preempt_check_cuda(q->g, q->g->cuda.context_push(q->context), "entering a context");
+	return handle_check_cuda(q->g, q->g->cuda.context_push(q->context), "entering a context");
 }
 
-void queue_leave(struct gpreempt_queue *q)
+void handle_leave_queue(struct gpreempt_queue *q)
 {
 	cu_handle unused;
 

@@ -26,7 +26,7 @@ static uint32_t slice_of(const struct gpreempt *g, const struct gpreempt_queue *
 	return SLICE_AMONG(g->switch_cost_us);
 }
 
-void costs_learn(struct gpreempt *g)
+void monitor_learn_costs(struct gpreempt *g)
 {
 	uint32_t known = way_switch_cost_us(g->way, g->uuid);
 	uint32_t cost = known ? known : cost_usual_us();
@@ -58,11 +58,11 @@ static void look(struct gpreempt *g)
 	uint64_t now;
 
 	for (unsigned int i = 0; i < g->core.n; i++)
-		queue_reap(queue_at(g, i));
+		queue_reap(handle_queue(g, i));
 	now = gs_now_ns();
 	claim_hear(g, now);
 	for (unsigned int i = 0; i < g->core.n; i++)
-		look_at(g, queue_at(g, i), now);
+		look_at(g, handle_queue(g, i), now);
 	claim_tell(g, now);
 	pthread_cond_broadcast(&g->changed);
 }

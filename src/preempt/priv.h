@@ -90,18 +90,18 @@ extern _Thread_local struct gs_error preempt_error;
 	 gs_fail(&preempt_error, result, __VA_ARGS__))
 
 /* Returns -EIO with a message if @r is an error of CUDA. @what: the operation that failed. */
-int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
+int handle_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
 /* Waits on @cond for @ns at most. The caller holds g->lock. */
-void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
-struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i);
+void handle_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
+struct gpreempt_queue *handle_queue(struct gpreempt *g, unsigned int i);
 /* Returns -EINVAL if @q is NULL, and -ECHILD in a child of fork(), where CUDA cannot be used. */
-int queue_check(const struct gpreempt_queue *q);
-/* Makes the queue's context the calling thread's current one, until queue_leave(). */
-int queue_enter(struct gpreempt_queue *q);
-void queue_leave(struct gpreempt_queue *q);
+int handle_check_queue(const struct gpreempt_queue *q);
+/* Makes the queue's context the calling thread's current one, until handle_leave_queue(). */
+int handle_enter_queue(struct gpreempt_queue *q);
+void handle_leave_queue(struct gpreempt_queue *q);
 
 /* Asks the daemon for the cost of a switch, and updates the times that depend on it. */
-void costs_learn(struct gpreempt *g);
+void monitor_learn_costs(struct gpreempt *g);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
@@ -115,7 +115,7 @@ void claim_tell(struct gpreempt *g, uint64_t now);
 /* ---- reap.c ---------------------------------------------------------------------------------- */
 
 /* The event for submission number @at. */
-cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at);
+cu_handle reap_event(const struct gpreempt_queue *q, uint32_t at);
 /*
  * Finds out from its events which work of the queue is done. The caller holds g->lock, which is
  * released while events are read.

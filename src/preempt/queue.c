@@ -35,29 +35,29 @@ static int make_context(struct gpreempt_queue *q, const struct gpreempt_queue_op
 	q->own_context = !o->context;
 	if (o->context)
 		return 0;
-	r = preempt_check_cuda(q->g, c->context_create(&q->context, o->context_flags, q->g->device),
-			       "making a context");
+	r = handle_check_cuda(q->g, c->context_create(&q->context, o->context_flags, q->g->device),
+			      "making a context");
 	if (!r)
-		queue_leave(q); /* context_create() also entered the context: undo that */
+		handle_leave_queue(q); /* context_create() also entered the context: undo that */
 	return r;
 }
 
 static int fill_context(struct gpreempt_queue *q)
 {
 	const struct preempt_cuda *c = &q->g->cuda;
-	int r = queue_enter(q);
+	int r = handle_enter_queue(q);
 
 	if (r)
 		return r;
-	r = preempt_check_cuda(q->g, c->stream_create(&q->stream, CU_STREAM_NON_BLOCKING),
-			       "making a stream");
+	r = handle_check_cuda(q->g, c->stream_create(&q->stream, CU_STREAM_NON_BLOCKING),
+			      "making a stream");
 	for (unsigned int i = 0; i < q->core.depth && !r; i++)
-		r = preempt_check_cuda(
+		r = handle_check_cuda(
 			q->g,
 			c->event_create(&q->events[i],
 					CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING),
 			"making an event");
-	queue_leave(q);
+	handle_leave_queue(q);
 	return r;
 }
 
@@ -77,7 +77,7 @@ static bool is_taken(struct gpreempt *g, const struct way_tsg *t)
 
 	pthread_mutex_lock(&g->lock);
 	for (unsigned int i = 0; i < g->core.n && !taken; i++)
-		taken = queue_at(g, i)->has_tsg && is_among(t, &queue_at(g, i)->tsg, 1);
+		taken = handle_queue(g, i)->has_tsg && is_among(t, &handle_queue(g, i)->tsg, 1);
 	pthread_mutex_unlock(&g->lock);
 	return taken;
 }
@@ -133,13 +133,13 @@ static void free_queue(struct gpreempt_queue *q)
 {
 	const struct preempt_cuda *c = &q->g->cuda;
 
-	if (q->context && !queue_enter(q)) {
+	if (q->context && !handle_enter_queue(q)) {
 		for (unsigned int i = 0; i < MAX_DEPTH; i++)
 			if (q->events[i])
 				c->event_destroy(q->events[i]);
 		if (q->stream)
 			c->stream_destroy(q->stream);
-		queue_leave(q);
+		handle_leave_queue(q);
 	}
 	if (q->own_context && q->context)
 		c->context_destroy(q->context);
@@ -172,7 +172,7 @@ static int create(struct gpreempt_queue *q, const struct gpreempt_queue_options 
 
 	if (q->g->core.n == CORE_QUEUES)
 		return FAIL(-ENOSPC, "there are %u queues already", CORE_QUEUES);
-	costs_learn(q->g);
+	monitor_learn_costs(q->g);
 	n = way_list(q->g->way, before);
 	r = make_context(q, o);
 	if (!r)
@@ -200,7 +200,7 @@ int gpreempt_create_queue(struct gpreempt *g, int priority,
 	q->g = g;
 	pthread_mutex_init(&q->submitting, NULL);
 	pthread_mutex_init(&q->reaping, NULL);
-	r = queue_check(q);
+	r = handle_check_queue(q);
 	if (!r)
 		r = set_options(q, priority, options ? options : &usual);
 	if (r)
@@ -226,7 +226,7 @@ static void give_back(struct gpreempt_queue *q)
 	while ((q->is_suspended || q->calling || q->lease_ns ||
 		(!q->own_context && q->has_tsg && q->is_slice_us)) &&
 	       gs_now_ns() < end)
-		preempt_wait(g, &g->changed, LOOK_NS);
+		handle_wait(g, &g->changed, LOOK_NS);
 }
 
 static void delist(struct gpreempt_queue *q)
@@ -253,7 +253,7 @@ void gpreempt_destroy_queue(struct gpreempt_queue *q)
 	gpreempt_synchronize(q);
 	pthread_mutex_lock(&g->lock);
 	while (q->calling)
-		preempt_wait(g, &g->changed, LOOK_NS);
+		handle_wait(g, &g->changed, LOOK_NS);
 	delist(q);
 	pthread_mutex_unlock(&g->lock);
 	/* waits until no thread reads the queue's events any more */
@@ -277,19 +277,19 @@ int gpreempt_load_kernel(struct gpreempt_queue *q, const void *image, const char
 			 void **ret_function)
 {
 	cu_handle module;
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (!r && (!image || !name || !ret_function))
 		r = FAIL(-EINVAL, "the image, the name or the place for the kernel is missing");
 	if (!r)
-		r = queue_enter(q);
+		r = handle_enter_queue(q);
 	if (r)
 		return r;
-	r = preempt_check_cuda(q->g, q->g->cuda.module_load(&module, image), "loading a module");
+	r = handle_check_cuda(q->g, q->g->cuda.module_load(&module, image), "loading a module");
 	if (!r)
-		r = preempt_check_cuda(q->g, q->g->cuda.module_function(ret_function, module, name),
-				       "finding a kernel");
-	queue_leave(q);
+		r = handle_check_cuda(q->g, q->g->cuda.module_function(ret_function, module, name),
+				      "finding a kernel");
+	handle_leave_queue(q);
 	return r;
 }
 
@@ -297,7 +297,7 @@ int gpreempt_load_kernel(struct gpreempt_queue *q, const void *image, const char
 
 int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 {
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (!r)
 		r = check_priority(priority);
@@ -320,7 +320,7 @@ static int wait_suspended(struct gpreempt_queue *q)
 	uint64_t end = gs_now_ns() + CALLED_NS;
 
 	while ((!q->is_suspended || q->calling) && q->core.taken_ns && gs_now_ns() < end)
-		preempt_wait(q->g, &q->g->changed, LOOK_NS);
+		handle_wait(q->g, &q->g->changed, LOOK_NS);
 	if (!q->core.taken_ns) /* that time has ended */
 		return 0;
 	return q->is_suspended ? q->suspend_err : -ETIMEDOUT;
@@ -329,7 +329,7 @@ static int wait_suspended(struct gpreempt_queue *q)
 int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us)
 {
 	uint64_t now = gs_now_ns();
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (!r && for_us > MOST_TAKEN_US)
 		r = FAIL(-ERANGE, "for_us: at most %llu", MOST_TAKEN_US);
@@ -350,7 +350,7 @@ int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us)
 
 int gpreempt_resume(struct gpreempt_queue *q)
 {
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (r)
 		return r;
@@ -363,7 +363,7 @@ int gpreempt_resume(struct gpreempt_queue *q)
 
 int gpreempt_stats(struct gpreempt_queue *q, struct gpreempt_stats *ret)
 {
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (!r && (!ret || ret->size < sizeof(*ret)))
 		r = FAIL(-EINVAL, "gpreempt_stats.size is not set");

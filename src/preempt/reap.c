@@ -2,7 +2,7 @@
 /* reap.c - finds out from a queue's events which of its work is done */
 #include "preempt/priv.h"
 
-cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)
+cu_handle reap_event(const struct gpreempt_queue *q, uint32_t at)
 {
 	return q->events[at % q->core.depth];
 }
@@ -22,9 +22,9 @@ static uint32_t count_done(struct gpreempt_queue *q, uint32_t from, uint32_t to,
 		*ret_broken = true;
 		return to - from;
 	}
-	while (from + n != to && !(r = q->g->cuda.event_query(queue_event(q, from + n))))
+	while (from + n != to && !(r = q->g->cuda.event_query(reap_event(q, from + n))))
 		n++;
-	queue_leave(q);
+	handle_leave_queue(q);
 	*ret_broken = r && r != CU_NOT_READY;
 	return *ret_broken ? to - from : n;
 }
@@ -64,15 +64,15 @@ void queue_reap_and_tell(struct gpreempt_queue *q)
 
 int gpreempt_synchronize(struct gpreempt_queue *q)
 {
-	int r = queue_check(q);
+	int r = handle_check_queue(q);
 
 	if (!r)
-		r = queue_enter(q);
+		r = handle_enter_queue(q);
 	if (r)
 		return r;
-	r = preempt_check_cuda(q->g, q->g->cuda.stream_synchronize(q->stream),
-			       "waiting for a queue");
-	queue_leave(q);
+	r = handle_check_cuda(q->g, q->g->cuda.stream_synchronize(q->stream),
+			      "waiting for a queue");
+	handle_leave_queue(q);
 	pthread_mutex_lock(&q->g->lock);
 	queue_reap_and_tell(q);
 	pthread_mutex_unlock(&q->g->lock);

@@ -8,12 +8,12 @@
 static void wait_for_room(struct gpreempt_queue *q)
 {
 	/* the event stays valid without the lock: only this thread could record it again */
-	cu_handle oldest = queue_event(q, q->reaped);
+	cu_handle oldest = reap_event(q, q->reaped);
 
 	pthread_mutex_unlock(&q->g->lock);
-	if (!queue_enter(q)) {
+	if (!handle_enter_queue(q)) {
 		q->g->cuda.event_synchronize(oldest);
-		queue_leave(q);
+		handle_leave_queue(q);
 	}
 	pthread_mutex_lock(&q->g->lock);
 	queue_reap_and_tell(q);
@@ -33,7 +33,7 @@ static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *in
 		claim_tell(g, now);
 		board_wake(g->board);
 	}
-	preempt_wait(g, &g->changed, LOOK_NS);
+	handle_wait(g, &g->changed, LOOK_NS);
 	queue_reap_and_tell(q);
 }
 
@@ -83,16 +83,15 @@ static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 static int launch(struct gpreempt_queue *q, gpreempt_fn fn, void *user)
 {
 	const struct preempt_cuda *c = &q->g->cuda;
-	int r = queue_enter(q);
+	int r = handle_enter_queue(q);
 
 	if (r)
 		return r;
 	r = fn(q->stream, user);
 	if (!r)
-		r = preempt_check_cuda(q->g,
-				       c->event_record(queue_event(q, q->recorded), q->stream),
-				       "recording an event");
-	queue_leave(q);
+		r = handle_check_cuda(q->g, c->event_record(reap_event(q, q->recorded), q->stream),
+				      "recording an event");
+	handle_leave_queue(q);
 	return r;
 }
 
@@ -128,7 +127,7 @@ int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsign
 
 	if (!q || !fn || flags & ~GPREEMPT_NO_WAIT)
 		return FAIL(-EINVAL, "the queue or the function is missing, or a flag unknown");
-	r = queue_check(q);
+	r = handle_check_queue(q);
 	if (r)
 		return r;
 	if (!(flags & GPREEMPT_NO_WAIT))
@@ -153,11 +152,11 @@ static int launch_kernel(void *stream, void *user)
 	const struct kernel *k = user;
 	const struct gpreempt_launch *l = k->l;
 
-	return preempt_check_cuda(k->g,
-				  k->g->cuda.launch(l->function, l->grid[0], l->grid[1], l->grid[2],
-						    l->block[0], l->block[1], l->block[2],
-						    l->shared_bytes, stream, l->parameters, NULL),
-				  "launching a kernel");
+	return handle_check_cuda(k->g,
+				 k->g->cuda.launch(l->function, l->grid[0], l->grid[1], l->grid[2],
+						   l->block[0], l->block[1], l->block[2],
+						   l->shared_bytes, stream, l->parameters, NULL),
+				 "launching a kernel");
 }
 
 int gpreempt_launch_kernel(struct gpreempt_queue *q, const struct gpreempt_launch *l,

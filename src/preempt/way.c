@@ -147,7 +147,7 @@ static bool agent_open(void)
 	void *lib;
 	int fd;
 
-	if (gs_agent_dir_check(gs_agent_dir(dir, sizeof(dir)), 1))
+	if (gs_agent_way_dir_check(gs_agent_way_dir(dir, sizeof(dir)), 1))
 		return false;
 	if (!dlsym(RTLD_DEFAULT, "gpusched_hints")) {
 		lib = open_beside("libgpusched-agent.so");
@@ -156,7 +156,7 @@ static bool agent_open(void)
 			return false;
 		start();
 	}
-	while ((fd = gs_agent_connect(getpid())) < 0 && gs_now_ns() < end)
+	while ((fd = gs_agent_way_connect(getpid())) < 0 && gs_now_ns() < end)
 		gs_sleep_ns(NS_PER_MS);
 	if (fd >= 0)
 		close(fd);
@@ -168,12 +168,12 @@ static int agent_list(struct way_tsg *ret)
 	const size_t size =
 		sizeof(struct gs_agent_answer) + GS_AGENT_TSGS * sizeof(struct gpusched_tsg);
 	CLEANUP_FREE struct gs_agent_answer *a = calloc(1, size);
-	CLEANUP_FD int fd = gs_agent_connect(getpid());
+	CLEANUP_FD int fd = gs_agent_way_connect(getpid());
 	int n = 0, r;
 
 	if (!a || fd < 0)
 		return a ? fd : -ENOMEM;
-	r = gs_agent_ask(fd, &(struct gs_agent_request){ .ask = GS_AGENT_LIST }, a, size, NULL);
+	r = gs_agent_way_ask(fd, &(struct gs_agent_request){ .ask = GS_AGENT_LIST }, a, size, NULL);
 	for (uint32_t i = 0; !r && i < a->n; i++)
 		if (a->tsgs[i].task.kind == GPUSCHED_KIND_COMPUTE)
 			ret[n++] = (struct way_tsg){

@@ -6,6 +6,6 @@
 #include "probe/probe.h"
 
 /* Checks the @i-th folder, and names the check. False: there are no more. */
-bool gs_probe_bundles(size_t i, struct gs_probe *k, const char **ret_name);
+bool gs_probe_kubernetes_bundles(size_t i, struct gs_probe *k, const char **ret_name);
 
 #endif /* GPUSCHED_PROBE_BUNDLES_H */

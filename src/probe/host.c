@@ -20,7 +20,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/error.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "config/config.h"
 #include "gate/gate.h"
 #include "gpusched/gpusched.h"
@@ -65,7 +65,7 @@ static const struct {
 	{ CAP_PERFMON, "CAP_PERFMON" },
 };
 
-void gs_probe_root(struct gs_probe *k)
+void gs_probe_host_root(struct gs_probe *k)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {};
@@ -90,7 +90,7 @@ void gs_probe_root(struct gs_probe *k)
 		good(k, "uid %d with the capabilities needed", geteuid());
 }
 
-void gs_probe_btf(struct gs_probe *k)
+void gs_probe_host_btf(struct gs_probe *k)
 {
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		good(k, "the kernel has type information");
@@ -100,7 +100,7 @@ void gs_probe_btf(struct gs_probe *k)
 }
 
 /* The driver tells of its errors there, and nowhere else. */
-void gs_probe_kmsg(struct gs_probe *k)
+void gs_probe_host_kmsg(struct gs_probe *k)
 {
 	CLEANUP_FD int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
@@ -118,7 +118,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list ap)
 	return 0;
 }
 
-void gs_probe_bpf(struct gs_probe *k)
+void gs_probe_host_bpf(struct gs_probe *k)
 {
 	/* r0 = 0; exit */
 	static const struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } };
@@ -139,7 +139,7 @@ void gs_probe_bpf(struct gs_probe *k)
 		    "no BPF program loads: %s", strerror(-fd));
 }
 
-void gs_probe_references(struct gs_probe *k)
+void gs_probe_host_references(struct gs_probe *k)
 {
 	if (gs_taps_see_references())
 		good(k, "a TSG is listed until its file is closed; where no process holds it (in a "
@@ -153,7 +153,7 @@ void gs_probe_references(struct gs_probe *k)
 		    "seen");
 }
 
-void gs_probe_bpffs(struct gs_probe *k)
+void gs_probe_host_bpffs(struct gs_probe *k)
 {
 	char path[256], *slash;
 	struct statfs fs;
@@ -169,14 +169,14 @@ void gs_probe_bpffs(struct gs_probe *k)
 		    "%s is not a bpf file system", path);
 }
 
-void gs_probe_pidfd(struct gs_probe *k)
+void gs_probe_host_pidfd(struct gs_probe *k)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	CLEANUP_FD int fd = -1;
 
 	if (pidfd >= 0)
 		fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
-	if (fd >= 0 && gs_rm_unreachable_here())
+	if (fd >= 0 && gs_rm_borrow_unreachable_here())
 		good(k, "descriptors can be borrowed from a process whose main thread lives: for "
 			"others, Linux 6.9 is needed");
 	else if (fd >= 0)
@@ -186,7 +186,7 @@ void gs_probe_pidfd(struct gs_probe *k)
 		    "pidfd_getfd: %s", strerror(errno));
 }
 
-void gs_probe_fuse(struct gs_probe *k)
+void gs_probe_host_fuse(struct gs_probe *k)
 {
 	CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
@@ -201,7 +201,7 @@ void gs_probe_fuse(struct gs_probe *k)
 }
 
 /* Tries, in a child process, to make a private mount namespace and to mount a file system there. */
-void gs_probe_namespace(struct gs_probe *k)
+void gs_probe_host_namespace(struct gs_probe *k)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -224,7 +224,7 @@ void gs_probe_namespace(struct gs_probe *k)
 		good(k, "private mount namespaces work");
 }
 
-void gs_probe_gate(struct gs_probe *k)
+void gs_probe_host_gate(struct gs_probe *k)
 {
 	struct gs_error why = { 0 };
 
@@ -239,7 +239,7 @@ void gs_probe_gate(struct gs_probe *k)
 		    "no gate: %s", why.text);
 }
 
-void gs_probe_config(struct gs_probe *k)
+void gs_probe_host_config(struct gs_probe *k)
 {
 	struct gs_declared made = { NULL };
 	struct gs_config *c = NULL;
@@ -258,7 +258,7 @@ void gs_probe_config(struct gs_probe *k)
 		    left->at[0], left->text[0]);
 	else
 		good(k, "gpusched.conf has no mistake");
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	gs_config_free(c);
 }
 
@@ -273,13 +273,13 @@ static bool users_are_trusted(void)
 	CLEANUP_FREE char *answer = NULL;
 	const char *why;
 
-	if (!gs_probe_mute(&why) && !gs_local_open(GS_LOCAL_READ_ONLY, &g) &&
+	if (!gs_probe_daemon_mute(&why) && !gs_local_open(GS_LOCAL_READ_ONLY, &g) &&
 	    !gpusched_request(g, "observe_launches", NULL, &answer))
 		st = json_loads(answer, 0, NULL);
 	return json_is_true(json_object_get(st, "trusted"));
 }
 
-void gs_probe_uprobes(struct gs_probe *k)
+void gs_probe_host_uprobes(struct gs_probe *k)
 {
 	struct gs_error why = { 0 };
 
@@ -294,17 +294,17 @@ void gs_probe_uprobes(struct gs_probe *k)
 		good(k, "launches can be counted");
 }
 
-void gs_probe_sim_missing(char *ret, size_t size)
+void gs_probe_host_sim_missing(char *ret, size_t size)
 {
 	static const struct {
 		const char *name;
 		void (*fn)(struct gs_probe *k);
 	} needs[] = {
-		{ "root", gs_probe_root },
-		{ "BTF", gs_probe_btf },
-		{ "BPF", gs_probe_bpf },
-		{ "FUSE", gs_probe_fuse },
-		{ "mount namespaces", gs_probe_namespace },
+		{ "root", gs_probe_host_root },
+		{ "BTF", gs_probe_host_btf },
+		{ "BPF", gs_probe_host_bpf },
+		{ "FUSE", gs_probe_host_fuse },
+		{ "mount namespaces", gs_probe_host_namespace },
 	};
 	/* inside a simulation (sim shell), only root matters: the others passed when it began */
 	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
@@ -321,12 +321,12 @@ void gs_probe_sim_missing(char *ret, size_t size)
 	}
 }
 
-int gs_probe_need_gpu(const char *verb, struct gs_error *err)
+int gs_probe_host_need_gpu(const char *verb, struct gs_error *err)
 {
 	struct gs_probe root = {}, driver = {};
 
-	gs_probe_root(&root);
-	gs_probe_driver(&driver);
+	gs_probe_host_root(&root);
+	gs_probe_gpu_driver(&driver);
 	if (!root.ok)
 		return gs_fail(err, -EPERM, "%s: %s: %s", verb, root.detail, root.remedy);
 	if (!driver.ok)

@@ -32,7 +32,7 @@ static void say(struct gs_probe *k, bool ok, const char *detail, const char *rem
 	snprintf(k->remedy, sizeof(k->remedy), "%s", remedy);
 }
 
-void gs_probe_hostpid(struct gs_probe *k)
+void gs_probe_kubernetes_hostpid(struct gs_probe *k)
 {
 	bool ok = is_first("/proc/self/ns/pid", FIRST_PID);
 
@@ -40,7 +40,7 @@ void gs_probe_hostpid(struct gs_probe *k)
 	    "set hostPID: true");
 }
 
-void gs_probe_cgroups(struct gs_probe *k)
+void gs_probe_kubernetes_cgroups(struct gs_probe *k)
 {
 	bool ok = gs_cgroup_root() && is_first("/proc/self/ns/cgroup", FIRST_CGROUP);
 
@@ -51,7 +51,7 @@ void gs_probe_cgroups(struct gs_probe *k)
 	    "mount /sys/fs/cgroup as a hostPath into a privileged container; cgroup v1 has no ids");
 }
 
-void gs_probe_pods(struct gs_probe *k)
+void gs_probe_kubernetes_pods(struct gs_probe *k)
 {
 	struct gs_config *config = NULL;
 	CLEANUP_DIR DIR *dir = NULL;
@@ -76,7 +76,7 @@ void gs_probe_pods(struct gs_probe *k)
 	gs_config_free(config);
 }
 
-bool gs_probe_bundles(size_t i, struct gs_probe *k, const char **ret_name)
+bool gs_probe_kubernetes_bundles(size_t i, struct gs_probe *k, const char **ret_name)
 {
 	struct gs_pod_places places = { .bundles = GS_POD_BUNDLES };
 	struct gs_config *config = NULL;
@@ -110,7 +110,7 @@ bool gs_probe_bundles(size_t i, struct gs_probe *k, const char **ret_name)
 	return more;
 }
 
-void gs_probe_lockdown(struct gs_probe *k)
+void gs_probe_kubernetes_lockdown(struct gs_probe *k)
 {
 	CLEANUP_FILE FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[80] = "";
@@ -125,7 +125,7 @@ void gs_probe_lockdown(struct gs_probe *k)
 	    "need");
 }
 
-void gs_probe_run(struct gs_probe *k)
+void gs_probe_kubernetes_run(struct gs_probe *k)
 {
 	const char *dir = gs_env()->run_dir;
 	bool ok = !access(dir, W_OK) || (errno == ENOENT && !access("/run", W_OK));

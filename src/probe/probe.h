@@ -22,37 +22,37 @@ struct gs_probe {
 	char remedy[256]; /* what to do if @ok is false */
 };
 
-void gs_probe_root(struct gs_probe *k);
-void gs_probe_btf(struct gs_probe *k);
-void gs_probe_bpf(struct gs_probe *k);
-void gs_probe_references(struct gs_probe *k);
-void gs_probe_bpffs(struct gs_probe *k);
-void gs_probe_pidfd(struct gs_probe *k);
-void gs_probe_config(struct gs_probe *k);
-void gs_probe_driver(struct gs_probe *k);
+void gs_probe_host_root(struct gs_probe *k);
+void gs_probe_host_btf(struct gs_probe *k);
+void gs_probe_host_bpf(struct gs_probe *k);
+void gs_probe_host_references(struct gs_probe *k);
+void gs_probe_host_bpffs(struct gs_probe *k);
+void gs_probe_host_pidfd(struct gs_probe *k);
+void gs_probe_host_config(struct gs_probe *k);
+void gs_probe_gpu_driver(struct gs_probe *k);
 void gs_probe_gpus(struct gs_probe *k);
-void gs_probe_module(struct gs_probe *k);
-void gs_probe_fuse(struct gs_probe *k);
-void gs_probe_namespace(struct gs_probe *k);
-void gs_probe_policies(struct gs_probe *k);
-void gs_probe_uprobes(struct gs_probe *k);
-void gs_probe_gate(struct gs_probe *k);
-void gs_probe_kmsg(struct gs_probe *k);
+void gs_probe_gpu_module(struct gs_probe *k);
+void gs_probe_host_fuse(struct gs_probe *k);
+void gs_probe_host_namespace(struct gs_probe *k);
+void gs_probe_daemon_policies(struct gs_probe *k);
+void gs_probe_host_uprobes(struct gs_probe *k);
+void gs_probe_host_gate(struct gs_probe *k);
+void gs_probe_host_kmsg(struct gs_probe *k);
 void gs_probe_park(struct gs_probe *k);
 void gs_probe_daemon(struct gs_probe *k);
-void gs_probe_guardian(struct gs_probe *k);
+void gs_probe_daemon_guardian(struct gs_probe *k);
 /* for gpusched in a pod; in kubernetes.c */
-void gs_probe_hostpid(struct gs_probe *k);
-void gs_probe_cgroups(struct gs_probe *k);
-void gs_probe_pods(struct gs_probe *k);
-void gs_probe_lockdown(struct gs_probe *k);
-void gs_probe_run(struct gs_probe *k);
+void gs_probe_kubernetes_hostpid(struct gs_probe *k);
+void gs_probe_kubernetes_cgroups(struct gs_probe *k);
+void gs_probe_kubernetes_pods(struct gs_probe *k);
+void gs_probe_kubernetes_lockdown(struct gs_probe *k);
+void gs_probe_kubernetes_run(struct gs_probe *k);
 
 /* Lists the needs of a simulated GPU that this machine lacks; "": nothing is missing. */
-void gs_probe_sim_missing(char *ret, size_t size);
+void gs_probe_host_sim_missing(char *ret, size_t size);
 /* 0 if @verb can use the real GPU; -EPERM or -ENODEV with a message. */
-int gs_probe_need_gpu(const char *verb, struct gs_error *err);
+int gs_probe_host_need_gpu(const char *verb, struct gs_error *err);
 /* True if a daemon runs but does not respond; *ret_why then says that, and what to do. */
-bool gs_probe_mute(const char **ret_why);
+bool gs_probe_daemon_mute(const char **ret_why);
 
 #endif /* GPUSCHED_PROBE_H */

@@ -149,7 +149,7 @@ int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret)
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry) >= sizeof(path))
 		return -ENAMETOOLONG;
-	r = gs_read_own(path, max, &data, &len, NULL);
+	r = gs_file_read_own(path, max, &data, &len, NULL);
 	if (r)
 		return r;
 	/* as reals: a limit of a bundle may be 2^64 - 1 */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/pod_source.h"
 
 #define BYTES_MAX (256u << 10)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/pod_source.h"
 
 #define NAME "checkpoint.json"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/pod_source.h"
 
 #define VERSION 1

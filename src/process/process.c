@@ -53,7 +53,7 @@ uint64_t gs_proc_start_ns(pid_t pid)
 	return gs_proc_stat(pid, &state, &start) ? 0 : start;
 }
 
-bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
+bool gs_process_same(uint64_t a_ns, uint64_t b_ns)
 {
 	uint64_t diff = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
 
@@ -66,7 +66,7 @@ enum gs_still gs_process_still(int err, uint64_t now_ns, uint64_t start_ns)
 		return GS_STILL_NO;
 	if (err || !start_ns)
 		return GS_STILL_UNKNOWN;
-	return gs_start_same(now_ns, start_ns) ? GS_STILL_YES : GS_STILL_NO;
+	return gs_process_same(now_ns, start_ns) ? GS_STILL_YES : GS_STILL_NO;
 }
 
 /*

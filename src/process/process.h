@@ -20,7 +20,7 @@
  */
 uint64_t gs_proc_start_ns(pid_t pid);
 /* True if two start times are equal, up to the clock ticks to which /proc rounds. */
-bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
+bool gs_process_same(uint64_t a_ns, uint64_t b_ns);
 /*
  * The answer to: is it still the process that started then? If the answer is unknown, code that puts
  * something back goes on, and code that stops, parks or signals the process does not.

@@ -16,7 +16,7 @@
 #define MOST_THREADS 4096u
 #define SONAME "/libcuda.so"
 
-void gs_cuda_range_add(struct gs_cuda_range *r, const char *line)
+void gs_waiters_add_range(struct gs_cuda_range *r, const char *line)
 {
 	const char *name = strrchr(line, '/');
 	uint64_t start, end;
@@ -32,7 +32,7 @@ void gs_cuda_range_add(struct gs_cuda_range *r, const char *line)
 	}
 }
 
-bool gs_waits_in(const char *text, const struct gs_cuda_range *r)
+bool gs_waiters_waits_in(const char *text, const struct gs_cuda_range *r)
 {
 	uint64_t word;
 	int nr;
@@ -53,7 +53,7 @@ static int read_range(pid_t pid, struct gs_cuda_range *ret)
 	if (!f)
 		return -errno;
 	while (getline(&line, &size, f) > 0)
-		gs_cuda_range_add(ret, line);
+		gs_waiters_add_range(ret, line);
 	return ret->start ? 0 : -ENOENT;
 }
 
@@ -70,7 +70,7 @@ static int look(int task_fd, const char *tid, const struct gs_cuda_range *range)
 	if (n < 0)
 		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
 	text[n] = '\0';
-	return gs_waits_in(text, range);
+	return gs_waiters_waits_in(text, range);
 }
 
 int gs_waiters_read(pid_t pid, uint32_t *ret)

@@ -20,9 +20,9 @@ struct gs_cuda_range {
 	uint64_t start, end;
 };
 /* Extends the range by a line of /proc/PID/maps; call this for all lines in order. */
-void gs_cuda_range_add(struct gs_cuda_range *r, const char *line);
+void gs_waiters_add_range(struct gs_cuda_range *r, const char *line);
 /* True if a thread waits in libcuda. @text: the content of its /proc/PID/task/TID/syscall. */
-bool gs_waits_in(const char *text, const struct gs_cuda_range *r);
+bool gs_waiters_waits_in(const char *text, const struct gs_cuda_range *r);
 
 /*
  * Counts the threads of @pid that wait in libcuda. May block. -ENOENT: the process has no libcuda;

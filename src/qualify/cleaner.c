@@ -37,7 +37,7 @@ static void step(const char *const *argv, int null)
 	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 
 	if (!bench_spawn_to(argv, null, null, &c, NULL))
-		bench_child_wait(&c, STEP_MS);
+		bench_spawned_wait(&c, STEP_MS);
 }
 
 /*

@@ -17,7 +17,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "qualify/judge.h"
 #include "qualify/priv.h"
 
@@ -58,7 +58,7 @@ static double rate(const struct qualify *q, unsigned int n, const struct stretch
 static void end_all(struct qualify *q)
 {
 	for (unsigned int i = 0; i < q->n; i++)
-		bench_child_stop(&q->all[i].child);
+		bench_spawned_stop(&q->all[i].child);
 }
 
 /* Starts the first program, and lets it run alone for a while. */
@@ -85,7 +85,7 @@ static int watch_slice(struct qualify *q, unsigned int us, double seconds, struc
 
 static void put_main(struct qualify *q, enum qualify_cost_id cost, uint64_t id, bool gaps)
 {
-	double ns = qualify_main(&q->window, id, gaps);
+	double ns = qualify_window_main(&q->window, id, gaps);
 
 	if (ns > 0)
 		qualify_cost(q, cost, ns / 1e3);
@@ -100,7 +100,7 @@ static void find_restore(struct qualify *q, const struct stretch *alone,
 	double save = q->r->costs[QUALIFY_SAVE].us, change = q->r->costs[QUALIFY_SWITCH].us;
 	/* the part of the time in which both programs together did work */
 	double part = rate(q, 2, beside) / rate(q, 1, alone);
-	double left = qualify_restore(turn_ns / 1e3, save, change, part);
+	double left = qualify_judge_restore(turn_ns / 1e3, save, change, part);
 
 	if (!isfinite(save) || !isfinite(change))
 		qualify_dark(q, QUALIFY_RESTORE, "the save or the switch is unknown");
@@ -129,12 +129,12 @@ static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_
 	if (r)
 		return r;
 	put_main(q, QUALIFY_SWITCH, 0, true);
-	*ret_turn_ns = qualify_main(&q->window, 0, false);
+	*ret_turn_ns = qualify_window_main(&q->window, 0, false);
 	r = watch_slice(q, LONG_US, scaled(q, 1.2), err);
 	if (r)
 		return r;
-	second = qualify_main(&q->window, 0, false);
-	if (!qualify_unit(SHORT_US, *ret_turn_ns, LONG_US, second, &unit, &save)) {
+	second = qualify_window_main(&q->window, 0, false);
+	if (!qualify_window_unit(SHORT_US, *ret_turn_ns, LONG_US, second, &unit, &save)) {
 		qualify_dark(q, QUALIFY_UNIT, "turns of %d us are %.0f us long, of %d us %.0f",
 			     SHORT_US, *ret_turn_ns / 1e3, LONG_US, second / 1e3);
 		qualify_dark(q, QUALIFY_SAVE, "the unit of slices is unknown");
@@ -170,7 +170,7 @@ static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 		double slice = (SHORT_US + us) * unit * 1e3, low;
 
 		r = watch_slice(q, SHORT_US + us, 0.06, &why);
-		low = r ? 0 : qualify_low(&q->window, slice);
+		low = r ? 0 : qualify_window_low(&q->window, slice);
 		if (low > 0 && low - slice < least)
 			least = low - slice;
 		if (!r && !us)
@@ -201,7 +201,8 @@ static int find_idle(struct qualify *q, struct gs_error *err)
 		return r;
 	n = qualify_window_count(&q->window, id, turns);
 	for (unsigned int i = 1; i < n; i++)
-		if (qualify_middle(&q->window, id[i]) < qualify_middle(&q->window, id[lc]))
+		if (qualify_window_middle(&q->window, id[i]) <
+		    qualify_window_middle(&q->window, id[lc]))
 			lc = i;
 	if (n < 2) {
 		qualify_dark(q, QUALIFY_IDLE_TURN, "the log shows %u programs, not 2", n);
@@ -272,7 +273,7 @@ static int two_of_kernels(struct qualify *q, struct gs_error *err)
 	end_all(q);
 	if (r)
 		return r;
-	gap = qualify_gap(rate(q, 1, &alone), KERNEL_US);
+	gap = qualify_judge_gap(rate(q, 1, &alone), KERNEL_US);
 	if (isfinite(gap))
 		qualify_cost(q, QUALIFY_GAP, gap);
 	else

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "qualify/judge.h"
 #include "qualify/priv.h"
 
@@ -48,7 +48,7 @@ static int try_mode(struct qualify *q, const char *mode, enum qualify_check_id i
 	r = qualify_watch(q, window_s(q));
 	if (r)
 		return r;
-	us = qualify_middle(&q->window, 0) / 1e3;
+	us = qualify_window_middle(&q->window, 0) / 1e3;
 	if (!(us > 0))
 		return 0;
 	if (us > from_us && us < to_us)
@@ -120,7 +120,7 @@ static int try_interleave(struct qualify *q)
 	n = r ? 0 : qualify_window_count(&q->window, id, turns);
 	if (n < 3)
 		return r;
-	ratio = qualify_ratio(turns, 3);
+	ratio = qualify_judge_ratio(turns, 3);
 	if (ratio > 1.5)
 		qualify_yes(q, QUALIFY_INTERLEAVE, "a high one has %.1f times the turns", ratio);
 	else

@@ -8,21 +8,21 @@
 #define MARGIN_NS 10000u
 #define GAP_PART 0.2 /* longest plausible gap, as a part of the kernel's length */
 
-double qualify_restore(double turn_us, double save_us, double switch_us, double part)
+double qualify_judge_restore(double turn_us, double save_us, double switch_us, double part)
 {
 	double left = turn_us - save_us - part * (turn_us + switch_us);
 
 	return isfinite(left) && left > 0 && left < save_us ? left : NAN;
 }
 
-double qualify_gap(double rate, double kernel_us)
+double qualify_judge_gap(double rate, double kernel_us)
 {
 	double us = 1e6 / rate - kernel_us;
 
 	return us > 0 && us < GAP_PART * kernel_us ? us : NAN;
 }
 
-double qualify_ratio(const unsigned int *turns, unsigned int n)
+double qualify_judge_ratio(const unsigned int *turns, unsigned int n)
 {
 	double others = 0;
 
@@ -31,7 +31,7 @@ double qualify_ratio(const unsigned int *turns, unsigned int n)
 	return others > 0 ? turns[0] * (n - 1.0) / others : 0;
 }
 
-void qualify_leave_reasons(struct qualify_result *r, int nchecks, int ncosts, const char *why)
+void qualify_judge_leave_reasons(struct qualify_result *r, int nchecks, int ncosts, const char *why)
 {
 	for (int i = 0; i < nchecks; i++)
 		if (!r->checks[i].known && !r->checks[i].why[0])
@@ -41,7 +41,7 @@ void qualify_leave_reasons(struct qualify_result *r, int nchecks, int ncosts, co
 			snprintf(r->costs[i].why, sizeof(r->costs[i].why), "%.190s", why);
 }
 
-void qualify_no_log_reason(const char *why, char *ret, size_t size)
+void qualify_judge_no_log_reason(const char *why, char *ret, size_t size)
 {
 	const char *from = strstr(why, ": ");
 	const char *words = from ? from + 2 : why, *end = strstr(words, " (RM says");
@@ -76,7 +76,7 @@ static void take_save(const struct qualify_result *r, uint64_t now_s, struct gs_
 	c->save_at_s = now_s;
 }
 
-struct gs_costs qualify_as_costs(const struct qualify_result *r, uint64_t now_s)
+struct gs_costs qualify_judge_costs(const struct qualify_result *r, uint64_t now_s)
 {
 	struct gs_costs c = { 0 };
 

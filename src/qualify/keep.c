@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "qualify/qualify.h"
 #include "sim/params.h"
 
@@ -31,7 +31,7 @@ static json_t *text(const char *words)
 	return words[0] ? gs_json_text(words) : json_null();
 }
 
-json_t *qualify_json(const struct qualify_result *r)
+json_t *qualify_keep_json(const struct qualify_result *r)
 {
 	json_t *rows = json_array(), *prices = json_array();
 	struct utsname host = { 0 };
@@ -194,7 +194,7 @@ static int open_file(const char *dir, const char *name, char *path, size_t size,
 
 int qualify_keep(const struct qualify_result *r, const char *dir, struct gs_error *err)
 {
-	CLEANUP_JSON json_t *o = qualify_json(r);
+	CLEANUP_JSON json_t *o = qualify_keep_json(r);
 	CLEANUP_FILE FILE *model = NULL, *result = NULL;
 	struct sim_params p;
 	char path[4096];

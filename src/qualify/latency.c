@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "qualify/priv.h"
 #include "bench/result.h"
 
@@ -26,7 +26,7 @@ static json_t *number(double v)
 /* Adds a row to the results. @few: there were too few requests for a 99th percentile. */
 static void take(struct qualify *q, struct bench_cell *c, const char *load, bool few)
 {
-	gs_sort(c->latency_us, c->n);
+	gs_sample_sort(c->latency_us, c->n);
 	json_array_append_new(
 		q->r->latencies,
 		json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:s?}", "load", load, "scheme",
@@ -54,8 +54,8 @@ static int beside(struct qualify *q, const char *load, enum qualify_check_id id,
 		  struct gs_error *err)
 {
 	struct bench_cell cells[2] = {
-		{ .load = bench_load(load), .scheme = bench_scheme("default") },
-		{ .load = bench_load(load), .scheme = bench_scheme("auto") },
+		{ .load = bench_table_load(load), .scheme = bench_table_scheme("default") },
+		{ .load = bench_table_load(load), .scheme = bench_table_scheme("auto") },
 	};
 	int r = bench_on_path(&q->run, cells, 2, 1, err);
 
@@ -64,13 +64,14 @@ static int beside(struct qualify *q, const char *load, enum qualify_check_id id,
 	if (!r)
 		judge(q, id, &cells[0], &cells[1]);
 	for (int i = 0; i < 2; i++)
-		bench_cell_free(&cells[i]);
+		bench_result_free_cell(&cells[i]);
 	return r;
 }
 
 static int alone(struct qualify *q, struct gs_error *err)
 {
-	struct bench_cell c = { .load = bench_load("a-1be"), .scheme = bench_scheme("alone") };
+	struct bench_cell c = { .load = bench_table_load("a-1be"),
+				.scheme = bench_table_scheme("alone") };
 	int r = bench_on_path(&q->run, &c, 1, 1, err);
 
 	if (!r) {
@@ -80,7 +81,7 @@ static int alone(struct qualify *q, struct gs_error *err)
 			qualify_cost(q, QUALIFY_ALONE_P99, at(&c, 0.99));
 		}
 	}
-	bench_cell_free(&c);
+	bench_result_free_cell(&c);
 	return r;
 }
 

@@ -39,7 +39,7 @@ int qualify_cleaner_start(struct qualify_cleaner *c, bool taps, struct gs_error 
 /* Ends the cleaner, after this process has cleaned up itself. */
 void qualify_cleaner_end(struct qualify_cleaner *c);
 
-/* ---- session.c ------------------------------------------------------------------------------- */
+/* ---- qualify_session.c ----------------------------------------------------------------------- */
 
 /* True if a signal has asked us to stop, or the time limit is reached. */
 bool qualify_over(const struct qualify *q);

@@ -14,7 +14,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "config/config.h"
 #include "local/ask.h"
 #include "probe/probe.h"
@@ -122,14 +122,14 @@ static void measure(struct qualify *q)
 	take_calls(q);
 	qualify_session_end(q);
 	/* if a part ended early, the error is the reason for all results that are still unknown */
-	qualify_leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
+	qualify_judge_leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
 	if (!r && !q->o->quick) {
 		tell(q, "latencies beside others");
 		r = qualify_latency(q, &err);
 	}
 	q->r->complete = !r && !stop;
-	qualify_leave_reasons(q->r, QUALIFY_CHECKS_MAX, QUALIFY_COSTS_MAX,
-			      !r && q->o->quick ? "not with --quick" : reason(q, &err));
+	qualify_judge_leave_reasons(q->r, QUALIFY_CHECKS_MAX, QUALIFY_COSTS_MAX,
+				    !r && q->o->quick ? "not with --quick" : reason(q, &err));
 }
 
 /* ---- begin and end ----------------------------------------------------------------------------------- */
@@ -157,11 +157,11 @@ static int need_driver(struct qualify *q, struct gs_error *err)
 	char version[64];
 	int r;
 
-	gs_probe_root(&root);
+	gs_probe_host_root(&root);
 	if (!root.ok)
 		return gs_fail(err, -EPERM, "%s: %s", root.detail, root.remedy);
 	r = gs_rm_driver(&branch, version, sizeof(version), err);
-	if (r || gs_rm_branch_known(branch))
+	if (r || gs_rm_driver_branch_known(branch))
 		return r;
 	r = gs_config_load(&config, err);
 	if (r)
@@ -209,7 +209,7 @@ static int choose_gpu(struct qualify *q, struct gs_error *err)
 static void keep_costs(struct qualify *q)
 {
 	CLEANUP_FREE struct gs_kept *kept = calloc(1, sizeof(*kept));
-	struct gs_costs costs = qualify_as_costs(q->r, (uint64_t)time(NULL));
+	struct gs_costs costs = qualify_judge_costs(q->r, (uint64_t)time(NULL));
 	const struct gs_kept_gpu *k;
 
 	if (!kept || q->o->force)

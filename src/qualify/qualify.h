@@ -98,7 +98,7 @@ struct qualify_opts {
 int qualify_run(const struct qualify_opts *o, struct qualify_result *ret, struct gs_error *err);
 void qualify_free(struct qualify_result *r);
 
-json_t *qualify_json(const struct qualify_result *r);
+json_t *qualify_keep_json(const struct qualify_result *r);
 /* Writes DIR/result.json, and DIR/gpu.conf with parameters for the model. Makes DIR if needed. */
 int qualify_keep(const struct qualify_result *r, const char *dir, struct gs_error *err);
 

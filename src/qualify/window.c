@@ -103,7 +103,7 @@ static void take(const struct qualify_window *w, uint64_t id, bool gaps, double 
 		if (ns && (double)ns > than_ns && (!id || w->v[i].id == id))
 			lengths[n++] = (struct gs_length){ .ns = ns };
 	}
-	gs_sample_take(lengths, n, ret);
+	gs_clusters_sample(lengths, n, ret);
 }
 
 /* The quantile 1/@parts of the lengths; 0: too few lengths. */
@@ -114,7 +114,7 @@ static double quantile(const struct gs_sample *x, unsigned int parts)
 	return x->n < FEW ? 0 : (double)x->lengths[at].ns;
 }
 
-double qualify_main(const struct qualify_window *w, uint64_t id, bool gaps)
+double qualify_window_main(const struct qualify_window *w, uint64_t id, bool gaps)
 {
 	struct gs_sample x;
 
@@ -124,7 +124,7 @@ double qualify_main(const struct qualify_window *w, uint64_t id, bool gaps)
 	return (double)x.clusters->mid;
 }
 
-double qualify_low(const struct qualify_window *w, double than_ns)
+double qualify_window_low(const struct qualify_window *w, double than_ns)
 {
 	struct gs_sample x;
 
@@ -132,7 +132,7 @@ double qualify_low(const struct qualify_window *w, double than_ns)
 	return quantile(&x, 20);
 }
 
-double qualify_middle(const struct qualify_window *w, uint64_t id)
+double qualify_window_middle(const struct qualify_window *w, uint64_t id)
 {
 	struct gs_sample x;
 
@@ -140,8 +140,8 @@ double qualify_middle(const struct qualify_window *w, uint64_t id)
 	return quantile(&x, 2);
 }
 
-bool qualify_unit(double a_us, double a_ns, double b_us, double b_ns, double *ret_unit,
-		  double *ret_save_ns)
+bool qualify_window_unit(double a_us, double a_ns, double b_us, double b_ns, double *ret_unit,
+			 double *ret_save_ns)
 {
 	double unit = (b_ns - a_ns) / (b_us - a_us) / 1000, save = a_ns - a_us * unit * 1000;
 

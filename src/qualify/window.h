@@ -43,17 +43,17 @@ unsigned int qualify_window_count(const struct qualify_window *w, uint64_t ret_i
  * The usual length in ns of the turns of program @id, or of the gaps after them (@gaps). More than
  * half of the lengths are close to it. @id 0: of all programs. Returns 0 if there is none.
  */
-double qualify_main(const struct qualify_window *w, uint64_t id, bool gaps);
+double qualify_window_main(const struct qualify_window *w, uint64_t id, bool gaps);
 /* The 5 % quantile in ns of the turns that are longer than @than_ns; 0: too few turns. */
-double qualify_low(const struct qualify_window *w, double than_ns);
+double qualify_window_low(const struct qualify_window *w, double than_ns);
 /* The median length in ns of the turns of program @id (0: of all programs); 0: too few turns. */
-double qualify_middle(const struct qualify_window *w, uint64_t id);
+double qualify_window_middle(const struct qualify_window *w, uint64_t id);
 
 /*
  * Computes the unit of slices (us per us) and the save from two lengths of turns: @a_ns with slices
  * of @a_us, and @b_ns with slices of @b_us. False: the lengths are not plausible.
  */
-bool qualify_unit(double a_us, double a_ns, double b_us, double b_ns, double *ret_unit,
-		  double *ret_save_ns);
+bool qualify_window_unit(double a_us, double a_ns, double b_us, double b_ns, double *ret_unit,
+			 double *ret_save_ns);
 
 #endif /* GPUSCHED_QUALIFY_WINDOW_H */

@@ -43,8 +43,8 @@ static json_t *event_of(const struct gs_alert *a, bool begins)
 	gs_json_put_text(o, "event", gs_event_name(GPUSCHED_EV_FINDING));
 	gs_json_put_number(o, "alert", true, a->id);
 	gs_json_put_text(o, "state", begins ? "begins" : "ends");
-	gs_json_put_text(o, "finding", gs_finding_name(f->kind));
-	gs_json_put_text(o, "level", gs_level_name(gs_finding_level(f->kind)));
+	gs_json_put_text(o, "finding", gs_verdict_name(f->kind));
+	gs_json_put_text(o, "level", gs_verdict_level_name(gs_verdict_level(f->kind)));
 	if (f->gpu >= 0)
 		gs_json_put_number(o, "gpu", true, (uint64_t)f->gpu);
 	if (f->tsg) {
@@ -54,7 +54,7 @@ static json_t *event_of(const struct gs_alert *a, bool begins)
 	}
 	gs_json_put(o, "text", gs_json_text(f->text));
 	gs_json_put(o, "do", gs_json_text(f->remedy));
-	gs_json_put_tenths(o, "amount_pct", f->amount_pct);
+	gs_rates_put_tenths(o, "amount_pct", f->amount_pct);
 	if (!begins)
 		gs_json_put_number(o, "lasted_ms", true, (a->seen_ns - a->began_ns) / NS_PER_MS);
 	return o;
@@ -62,13 +62,13 @@ static json_t *event_of(const struct gs_alert *a, bool begins)
 
 static int priority_of(const struct gs_finding *f, bool begins)
 {
-	return begins && gs_finding_level(f->kind) == GS_LEVEL_WRONG ? LOG_WARNING : LOG_NOTICE;
+	return begins && gs_verdict_level(f->kind) == GS_LEVEL_WRONG ? LOG_WARNING : LOG_NOTICE;
 }
 
 static void write_journal(const struct gs_alert *a, bool begins)
 {
 	const struct gs_finding *f = &a->finding;
-	const char *level = gs_level_name(gs_finding_level(f->kind));
+	const char *level = gs_verdict_level_name(gs_verdict_level(f->kind));
 	char text[2 * sizeof(f->text)], ends[64], line[1024];
 	int priority = priority_of(f, begins);
 
@@ -76,10 +76,10 @@ static void write_journal(const struct gs_alert *a, bool begins)
 		 (uint64_t)((a->seen_ns - a->began_ns) / NS_PER_S));
 	gs_escape(text, sizeof(text), f->text);
 	snprintf(line, sizeof(line), "alert %" PRIu64 " %s: %s: %s: %s", a->id,
-		 begins ? "begins" : ends, level, gs_finding_name(f->kind), text);
+		 begins ? "begins" : ends, level, gs_verdict_name(f->kind), text);
 	sd_journal_send("MESSAGE=%s", line, "PRIORITY=%i", priority, "SYSLOG_IDENTIFIER=gpuschedd",
 			"GPUSCHED_ALERT=%" PRIu64, a->id, "GPUSCHED_STATE=%s",
-			begins ? "begins" : "ends", "GPUSCHED_FINDING=%s", gs_finding_name(f->kind),
+			begins ? "begins" : "ends", "GPUSCHED_FINDING=%s", gs_verdict_name(f->kind),
 			"GPUSCHED_LEVEL=%s", level, "GPUSCHED_GPU=%d", f->gpu, "GPUSCHED_PID=%u",
 			f->pid, "GPUSCHED_TSG=%" PRIu64, f->tsg, "GPUSCHED_UID=%u", f->uid,
 			"GPUSCHED_RUN_DIR=%s", gs_env()->run_dir, NULL);
@@ -91,7 +91,7 @@ static void tell(struct gs_requests *rs, const struct gs_alert *a, bool begins)
 {
 	const struct gs_finding *f = &a->finding;
 	CLEANUP_JSON json_t *event = event_of(a, begins);
-	bool wrong = gs_finding_level(f->kind) == GS_LEVEL_WRONG;
+	bool wrong = gs_verdict_level(f->kind) == GS_LEVEL_WRONG;
 
 	write_journal(a, begins);
 	gs_count(rs->hub, begins ? GS_SVC_ALERTS : GS_SVC_ALERTS_OVER);
@@ -130,11 +130,11 @@ static void on_found(const struct gs_finding *f, void *user)
 
 static void look(struct gs_requests *rs)
 {
-	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
 	struct gs_alert *over;
 
 	gs_state_look(rs, &found);
-	gs_in_vain_judge(rs, NULL, &found);
+	gs_parked_judge_in_vain(rs, NULL, &found);
 	gs_harm_judge(rs, NULL, &found);
 	for (size_t i = 0; i < found.n; i++)
 		on_found(&found.all[i], rs);

@@ -23,7 +23,7 @@ void gs_verbs_print(FILE *out);
 /* Returns the same list as a JSON object with the array "verbs". */
 json_t *gs_verbs_json(void);
 /* Prints every counter by group, as gpusched-stats(8) has them. */
-void gs_counters_print(FILE *out);
+void gs_stats_print_counters(FILE *out);
 
 /* Called for each event that the watcher may see. */
 typedef void (*gs_watch_fn)(const json_t *event, void *user);

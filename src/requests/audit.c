@@ -10,7 +10,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "requests/requests.h"
 #include "figures/ledger.h"
 #include "hub/limited.h"

@@ -16,9 +16,9 @@
 #define SPAN_S 86400
 
 struct gs_calm {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_history *history;
-	/* belong to the thread until the errand is over */
+	/* belong to the thread until the task is over */
 	struct gs_calm_of all[GS_CALM_MAX];
 	size_t n;
 };
@@ -33,7 +33,7 @@ static int take_row(json_t *row, void *user)
 	return 0;
 }
 
-static void look_up(struct gs_errand *e)
+static void look_up(struct gs_task *e)
 {
 	struct gs_calm *c = (struct gs_calm *)e;
 
@@ -47,11 +47,11 @@ static void look_up(struct gs_errand *e)
 			.root = true,
 		};
 
-		gs_history_ask(gs_env()->state_dir, &q, take_row, &c->all[i], NULL);
+		gs_history_query_ask(gs_env()->state_dir, &q, take_row, &c->all[i], NULL);
 	}
 }
 
-static void looked_up(struct gs_errand *e)
+static void looked_up(struct gs_task *e)
 {
 	const struct gs_calm *c = (struct gs_calm *)e;
 	struct gs_requests *rs = e->owner;
@@ -61,7 +61,7 @@ static void looked_up(struct gs_errand *e)
 		gs_window_put_calm(rs->figures, c->all[i].tsg, c->all[i].pct);
 }
 
-static void calm_free(struct gs_errand *e)
+static void calm_free(struct gs_task *e)
 {
 	free(e);
 }
@@ -79,25 +79,25 @@ int gs_calm_begin(struct gs_requests *rs, const struct gs_calm_of *all, size_t n
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	c->errand = (struct gs_errand){ look_up, looked_up, calm_free, .fd = -1, .refs = 1 };
+	c->task = (struct gs_task){ look_up, looked_up, calm_free, .fd = -1, .refs = 1 };
 	memcpy(c->all, all, n * sizeof(*all));
 	c->n = n;
-	r = gs_errand_begin(&c->errand, rs->hub, rs);
+	r = gs_task_begin(&c->task, rs->hub, rs);
 	if (r) {
-		gs_errand_unref(&c->errand);
+		gs_task_unref(&c->task);
 		return r;
 	}
-	rs->question = &c->errand;
+	rs->question = &c->task;
 	*ret = c;
 	return 0;
 }
 
 int gs_calm_is_over(const struct gs_calm *c)
 {
-	return c->errand.over;
+	return c->task.over;
 }
 
 void gs_calm_unref(struct gs_calm *c)
 {
-	gs_errand_unref(&c->errand);
+	gs_task_unref(&c->task);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "requests/ended.h"
 
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/memory.h"
 #include "hub/json.h"
-#include "requests/privacy.h"
+#include "requests/view.h"
 #include "requests/requests.h"
 #include "requests/target.h"
 #include "requests/verb.h"

@@ -4,7 +4,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "control/harm.h"
-#include "requests/privacy.h"
+#include "requests/view.h"
 #include "requests/requests.h"
 
 struct judging {
@@ -27,18 +27,18 @@ static void on_told(const struct gs_harm_told *t, void *user)
 
 	if (t->owned && !seen && !t->xid.reset && !t->rpcs)
 		return;
-	gs_judge_xid(&(struct gs_xid_facts){ .number = t->xid.number,
-					     .reset = t->xid.reset,
-					     .gpu = t->gpu,
-					     .tsg = seen ? t->tsg : 0,
-					     .pid = seen ? t->xid.pid : 0,
-					     .uid = seen ? t->uid : 0,
-					     .comm = t->comm,
-					     .had = seen ? t->had : "",
-					     .rpcs = t->rpcs,
-					     .ended_policy = t->ended_policy,
-					     .since_ns = t->first_ns },
-		     j->ret);
+	gs_verdict_xid(&(struct gs_xid_facts){ .number = t->xid.number,
+					       .reset = t->xid.reset,
+					       .gpu = t->gpu,
+					       .tsg = seen ? t->tsg : 0,
+					       .pid = seen ? t->xid.pid : 0,
+					       .uid = seen ? t->uid : 0,
+					       .comm = t->comm,
+					       .had = seen ? t->had : "",
+					       .rpcs = t->rpcs,
+					       .ended_policy = t->ended_policy,
+					       .since_ns = t->first_ns },
+		       j->ret);
 }
 
 static void on_failed(const struct gs_harm_failed *f, void *user)
@@ -48,7 +48,7 @@ static void on_failed(const struct gs_harm_failed *f, void *user)
 
 	if (!may_see(j, f->uid))
 		return;
-	gs_judge_failed_call(
+	gs_verdict_failed_call(
 		&(struct gs_failed_call_facts){ .tsg = f->tsg,
 						.pid = f->pid,
 						.uid = f->uid,
@@ -68,7 +68,7 @@ static void on_quarantine(const struct gs_quarantine *q, void *user)
 
 	if (!may_see(j, q->program.uid) || now >= q->until_ns)
 		return;
-	gs_judge_quarantine(
+	gs_verdict_quarantine(
 		&(struct gs_quarantine_facts){
 			.program = q->program.exe,
 			.uid = q->program.uid,

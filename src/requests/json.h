@@ -24,12 +24,12 @@ void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, jso
 /* Adds the TSG's hardware id on its GPU, each of its channels, and its pod. */
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
 /* The policy's last log line; null if there is none, or if @p is NULL. */
-json_t *gs_said_json(const struct gs_policy *p);
+json_t *gs_policy_said_json(const struct gs_policy *p);
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err);
 /* Writes the counters of gs_stats_json() and the version as OpenMetrics text. */
 void gs_stats_text(struct gs_requests *rs, FILE *f);
 void gs_stats_launches_text(struct gs_requests *rs, FILE *f);
 /* The name of class @id for labels; "" for no class. */
-const char *gs_class_label(const struct gs_requests *rs, uint32_t id);
+const char *gs_stats_class(const struct gs_requests *rs, uint32_t id);
 
 #endif /* GPUSCHED_REQUESTS_JSON_H */

@@ -87,8 +87,8 @@ static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 /* Writes how often each limit took effect, for each user (@by_user) or as sums over users. */
 static void limits_text(const struct gs_requests *rs, bool by_user, FILE *f)
 {
-	gs_metric_head(f, "limited", "counter",
-		       "times that a limit by user cut, deferred or refused a user's work");
+	gs_openmetrics_head(f, "limited", "counter",
+			    "times that a limit by user cut, deferred or refused a user's work");
 	if (by_user)
 		gs_limited_each(rs->hub, limit_text, f);
 	for (int i = 0; !by_user && i < GS_LIMIT_MAX; i++)
@@ -140,7 +140,8 @@ static void count(const struct gs_requests *rs, struct making *m, const struct g
 /* Writes how many TSGs are in each partition. */
 static void parts_text(const struct gs_requests *rs, const struct making *m)
 {
-	gs_metric_head(m->out, "partition_tsgs", "gauge", "TSGs in MIG partitions that are known");
+	gs_openmetrics_head(m->out, "partition_tsgs", "gauge",
+			    "TSGs in MIG partitions that are known");
 	for (size_t i = 0; i < rs->hub->ngpus * PARTITIONS; i++) {
 		uint16_t engine = (uint16_t)(i % PARTITIONS << 8);
 		const struct gs_gpu *gpu = &rs->hub->gpus[i / PARTITIONS];
@@ -160,7 +161,7 @@ static void parts_text(const struct gs_requests *rs, const struct making *m)
  */
 static void counts_text(const struct gs_requests *rs, const struct making *m)
 {
-	gs_metric_head(m->out, "tsgs", "gauge", "TSGs in the table");
+	gs_openmetrics_head(m->out, "tsgs", "gauge", "TSGs in the table");
 	for (size_t i = 0; i < slots(rs); i++) {
 		size_t g = i / KINDS / GPUSCHED_MAX_CLASSES;
 
@@ -172,10 +173,10 @@ static void counts_text(const struct gs_requests *rs, const struct making *m)
 		else
 			fprintf(m->out, "gpusched_tsgs{gpu=\"\",UUID=\"\",");
 		fprintf(m->out, "class=\"%s\",kind=\"%s\"} %u\n",
-			gs_class_label(rs, (uint32_t)(i / KINDS % GPUSCHED_MAX_CLASSES)),
+			gs_stats_class(rs, (uint32_t)(i / KINDS % GPUSCHED_MAX_CLASSES)),
 			gs_kind_name(i % KINDS), m->counts[i]);
 	}
-	gs_metric_head(m->out, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
+	gs_openmetrics_head(m->out, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
 	fprintf(m->out, "gpusched_tsgs_suspended %zu\n", m->suspended);
 }
 
@@ -206,7 +207,7 @@ static int do_end(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 
 	gs_stats_launches_text(rs, out);
 	gs_state_metrics(rs, out);
-	gs_metric_head(out, "policy", "gauge", "the running policy");
+	gs_openmetrics_head(out, "policy", "gauge", "the running policy");
 	if (rs->hub->policy)
 		fprintf(out, "gpusched_policy{policy=\"%s\"} 1\n",
 			gs_policy_running(rs->hub->policy)->name);
@@ -268,7 +269,7 @@ static void take_slice(struct gs_sliced *w, uint64_t until_ns)
 	v->code = r ? r : share(v);
 	v->made_ns = gs_now_ns();
 	making_end(&v->m);
-	gs_waits_happened(&rs->hub->waits, GS_ON_METRICS);
+	gs_completions_happened(&rs->hub->waits, GS_ON_METRICS);
 }
 
 /* ---- requests for a text --------------------------------------------------------------------- */

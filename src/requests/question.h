@@ -8,6 +8,6 @@
 struct gs_requests;
 
 /* Waits for the query that is under way, if any. */
-void gs_questions_end(struct gs_requests *rs);
+void gs_verb_history_end(struct gs_requests *rs);
 
 #endif /* GPUSCHED_REQUESTS_QUESTION_H */

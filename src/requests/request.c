@@ -181,7 +181,7 @@ static int step_idle(struct gs_request *rq, uint64_t now_ns)
 {
 	if (gs_completion_is_late(&rq->c, now_ns))
 		return 0;
-	return gs_looking_is_over(rq->rs->intake) && gs_engine_idle(rq->rs->hub->engine)
+	return gs_rescan_is_over(rq->rs->intake) && gs_engine_idle(rq->rs->hub->engine)
 		       ? 0
 		       : -EINPROGRESS;
 }
@@ -218,7 +218,7 @@ static int step_verb(struct gs_request *rq, uint64_t now_ns)
 	const struct gs_verb *v = rq->verb;
 
 	if (rq->rs && rq->rs->control->restoring && !(v->flags & (GS_VERB_READS | GS_VERB_ALONE)))
-		return gs_request_wait(rq, step_restoring, GS_ON_ERRAND, RESTORING_MS);
+		return gs_request_wait(rq, step_restoring, GS_ON_TASK, RESTORING_MS);
 	json_object_clear(rq->answer);
 	return v->fn(rq);
 }
@@ -314,7 +314,7 @@ static struct gs_request *request_new(struct gs_requests *rs, const struct gs_pe
 
 static struct gs_completion *begin(struct gs_request *rq, const char *name)
 {
-	struct gs_waits none = { 0 }; /* without a service, every verb finishes at once */
+	struct gs_completions none = { 0 }; /* without a service, every verb finishes at once */
 
 	if (!rq->answer || (!rq->args && !rq->nbody)) {
 		request_release(&rq->c);

@@ -40,7 +40,7 @@ struct gs_requests {
 	unsigned int next_token;
 	struct gs_tracing *tracing; /* NULL: there is no recording */
 	/* the query of the history that a thread runs now; NULL: none */
-	struct gs_errand *question;
+	struct gs_task *question;
 	struct gs_status_watch *status_watches; /* status requests that watch for a given time */
 	struct gs_audit audit;
 	struct gs_alerting *alerting;  /* NULL: the instance is no daemon */
@@ -59,16 +59,16 @@ void gs_requests_free(struct gs_requests *rs);
 /* These are described in service.h. */
 int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,
 		     const json_t *args, json_t **ret_answer, struct gs_error *err);
-void gs_requests_cancel(struct gs_requests *rs, const char *text);
-struct gs_completion *gs_requests_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
-					   const char *verb, char *body, size_t n);
+void gs_verbs_cancel(struct gs_requests *rs, const char *text);
+struct gs_completion *gs_verbs_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
+					const char *verb, char *body, size_t n);
 struct gs_completion *gs_requests_ask_metrics(struct gs_requests *rs, const struct gs_peer *peer);
 void gs_requests_add_metrics(struct gs_requests *rs, void (*put)(FILE *f, void *user), void *user);
 int gs_requests_watch(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
 		      void *user, unsigned int *ret_token);
-int gs_requests_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
-		      const struct gs_trace_to *to, void *user, unsigned int *ret_token);
-void gs_requests_trace_go_on(struct gs_requests *rs, unsigned int token);
+int gs_watch_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
+		   const struct gs_trace_to *to, void *user, unsigned int *ret_token);
+void gs_watch_trace_go_on(struct gs_requests *rs, unsigned int token);
 void gs_requests_unwatch(struct gs_requests *rs, unsigned int token);
 
 #endif /* GPUSCHED_REQUESTS_REQUESTS_H */

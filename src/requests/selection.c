@@ -57,7 +57,7 @@ static bool matches(struct gs_requests *rs, const struct gs_view *view,
 		return false;
 	complete(rs, inout_rec);
 	if (gs_target_has(target, GS_TARGET_CGROUP))
-		gs_record_cgroup(rs->intake, inout_rec);
+		gs_settle_cgroup(rs->intake, inout_rec);
 	return gs_target_match(target, inout_rec,
 			       gs_target_has(target, GS_TARGET_TID)
 				       ? gs_table_maker(rs->hub->table, inout_rec).tid
@@ -95,7 +95,7 @@ int gs_selection_step(struct gs_request *rq, struct gs_selection *l)
 	return l->at < l->read ? -EINPROGRESS : 0;
 }
 
-int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err)
+int gs_selection_none(const struct gs_view *view, const struct gs_target *t, struct gs_error *err)
 {
 	uid_t uid;
 
@@ -117,7 +117,7 @@ int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, str
 	}
 }
 
-int gs_request_target(struct gs_request *rq, struct gs_target *ret)
+int gs_selection_target(struct gs_request *rq, struct gs_target *ret)
 {
 	const char *text = gs_arg_text(rq, "target");
 

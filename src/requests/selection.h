@@ -22,8 +22,8 @@ void gs_selection_free(struct gs_selection *l);
  * Sets the message for a target that matched nothing, without revealing what the caller may not
  * see. Returns -ENOENT.
  */
-int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err);
+int gs_selection_none(const struct gs_view *view, const struct gs_target *t, struct gs_error *err);
 /* Reads args.target; without it, the target is all TSGs. */
-int gs_request_target(struct gs_request *rq, struct gs_target *ret);
+int gs_selection_target(struct gs_request *rq, struct gs_target *ret);
 
 #endif /* GPUSCHED_REQUESTS_SELECTION_H */

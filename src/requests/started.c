@@ -43,5 +43,5 @@ int gs_request_wait_start(struct gs_request *rq, struct gs_starting *t,
 	*a = (struct answer){ t, fill };
 	rq->state = a;
 	rq->free_state = answer_free;
-	return gs_request_wait(rq, step_started, GS_ON_ERRAND, 0);
+	return gs_request_wait(rq, step_started, GS_ON_TASK, 0);
 }

@@ -22,7 +22,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 	const struct gs_died *died = &rs->control->died;
 	const struct gs_texts *left = &rs->hub->config->left_out, *waiting = &rs->hub->waiting;
 
-	gs_judge_state(
+	gs_verdict_state(
 		&(struct gs_state_facts){
 			.daemon = rs->hub->opts.daemon,
 			.dry_run = rs->hub->opts.dry_run,
@@ -53,13 +53,13 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 
 	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
 		if (tsgs[i])
-			gs_judge_class(
+			gs_verdict_class(
 				&(struct gs_class_facts){
-					.name = gs_class_label(rs, i),
+					.name = gs_stats_class(rs, i),
 					.tsgs = tsgs[i],
 					.policy = info ? info->name : NULL,
-					.ignored = info &&
-						   gs_policy_ignores(info, gs_class_label(rs, i)),
+					.ignored = info && gs_policy_info_ignores(
+								   info, gs_stats_class(rs, i)),
 					.beside_lc = tsgs[GPUSCHED_CLASS_LC] > 0,
 					.acts_on = info ? info->classes : NULL,
 				},
@@ -92,7 +92,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 	gs_harm_judge(rs, NULL, &found);
 	for (size_t i = 0; i < found.n; i++)
 		n[found.all[i].kind]++;
-	gs_findings_done(&found);
+	gs_verdict_done(&found);
 	DL_FOREACH(rs->parking->idlers, idler)
 		n[GS_FINDING_PARK_IN_VAIN] += idler->told_ns != 0;
 	gs_window_count(rs->figures, n);
@@ -100,13 +100,14 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 	DL_FOREACH(rs->parking->all, p)
 		n[p->over == GS_PARKED_LOST ? GS_FINDING_PARK_LOST : GS_FINDING_PARKED]++;
 	n[GS_FINDING_BUDGET] = gs_budgets_used_up(rs);
-	gs_metric_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
+	gs_openmetrics_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
 	for (enum gs_finding_kind k = 0; k < GS_FINDING_MAX; k++)
 		if (n[k])
 			fprintf(f, "gpusched_findings{finding=\"%s\",level=\"%s\"} %u\n",
-				gs_finding_name(k), gs_level_name(gs_finding_level(k)), n[k]);
+				gs_verdict_name(k), gs_verdict_level_name(gs_verdict_level(k)),
+				n[k]);
 	gs_harm_metrics(rs->control, f);
-	gs_metric_head(f, "policy_ends", "counter", "ends of policies");
+	gs_openmetrics_head(f, "policy_ends", "counter", "ends of policies");
 	for (enum gs_policy_exit_kind k = GS_POLICY_EXIT_STOPPED; k < GS_POLICY_EXITS; k++)
 		fprintf(f, "gpusched_policy_ends_total{reason=\"%s\"} %llu\n",
 			gs_policy_exit_name(k), (unsigned long long)rs->control->policy_ends[k]);

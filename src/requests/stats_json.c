@@ -49,7 +49,7 @@ static const struct {
 	[SERVICE] = { "service", service_counters, GS_COUNT(service_counters) },
 };
 
-void gs_counters_print(FILE *f)
+void gs_stats_print_counters(FILE *f)
 {
 	for (enum group g = 0; g < GROUPS; g++) {
 		fputs("# ", f);
@@ -83,11 +83,11 @@ static uint64_t value_of(const struct gs_requests *rs, const uint64_t *taps, enu
 	if (g == SERVICE && i == GS_SVC_PODS_LEFT)
 		return gs_pods_left();
 	if (g == SERVICE && i == GS_SVC_KICKS)
-		return rs->hub->counters[i] + gs_service_kicks(rs->control, NULL);
+		return rs->hub->counters[i] + gs_service_policy_kicks(rs->control, NULL);
 	if (g == SERVICE && i == GS_SVC_KICKS_LEFT) {
 		uint64_t left;
 
-		gs_service_kicks(rs->control, &left);
+		gs_service_policy_kicks(rs->control, &left);
 		return rs->hub->counters[i] + left;
 	}
 	return g == TAPS      ? taps[i]
@@ -139,7 +139,7 @@ static void launches_by_class(const struct gs_requests *rs, uint64_t ret[GPUSCHE
 		gs_launches_by_class(rs->control->ending, ret);
 }
 
-const char *gs_class_label(const struct gs_requests *rs, uint32_t id)
+const char *gs_stats_class(const struct gs_requests *rs, uint32_t id)
 {
 	const char *name = id ? gs_class_name(rs->hub->classes, id) : NULL;
 
@@ -152,7 +152,7 @@ static json_t *by_class_json(const struct gs_requests *rs, const uint64_t n[GPUS
 
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
-			json_object_set_new(o, i ? gs_class_label(rs, i) : "none",
+			json_object_set_new(o, i ? gs_stats_class(rs, i) : "none",
 					    json_integer((json_int_t)n[i]));
 	return o;
 }
@@ -200,8 +200,8 @@ json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 	json_object_set_new(o, "launches", by_class_json(rs, n));
 	json_object_set_new(o, "launches_told", by_class_json(rs, told));
 	deadlines_json(rs, o);
-	gs_sight_flush(rs->figures);
-	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(rs->figures));
+	gs_gpu_time_flush(rs->figures);
+	json_object_set_new(o, "gpu_time", gs_gpu_time_gpus_json(rs->figures));
 	gs_window_stats_json(rs->figures, o);
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(rs, &st, g));
@@ -219,7 +219,7 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 
 	snprintf(name, sizeof(name), "%s_%.*s%s", group, (int)(time ? n - 3 : n), c->name,
 		 time ? "_seconds" : "");
-	gs_metric_head(f, name, "counter", c->text);
+	gs_openmetrics_head(f, name, "counter", c->text);
 	if (time)
 		fprintf(f, "gpusched_%s_total %.9f\n", name, (double)value / 1e9);
 	else
@@ -228,7 +228,7 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 
 static void gauge_text(FILE *f, const char *name, const char *text, uint64_t ns)
 {
-	gs_metric_head(f, name, "gauge", text);
+	gs_openmetrics_head(f, name, "gauge", text);
 	fprintf(f, "gpusched_%s %.6f\n", name, (double)ns / 1e9);
 }
 
@@ -251,7 +251,7 @@ static void groups_text(const struct gs_requests *rs, FILE *f)
 	uint64_t taps[GPUSCHED_CNT_MAX] = { 0 };
 
 	for (unsigned int i = 0; i < groups[TAPS].n; i++)
-		gs_tap_counter(rs->hub->table, i, &taps[i]);
+		gs_events_counter(rs->hub->table, i, &taps[i]);
 	for (enum group g = 0; g < GROUPS; g++)
 		for (unsigned int i = 0; is_there(rs, g) && i < groups[g].n; i++)
 			counter_text(f, groups[g].name, &groups[g].counters[i],
@@ -260,7 +260,7 @@ static void groups_text(const struct gs_requests *rs, FILE *f)
 
 static void calls_text(const struct gs_requests *rs, FILE *f)
 {
-	gs_metric_head(f, "calls", "counter", "RM calls by operation");
+	gs_openmetrics_head(f, "calls", "counter", "RM calls by operation");
 	for (int i = 0; i < GS_RM_OP_MAX; i++)
 		fprintf(f, "gpusched_calls_total{op=\"%s\"} %" PRIu64 "\n", gs_rm_op_name(i),
 			rs->figures->calls[i].count);
@@ -269,11 +269,11 @@ static void calls_text(const struct gs_requests *rs, FILE *f)
 static void by_class_text(const struct gs_requests *rs, const char *name, const char *help,
 			  const uint64_t n[GPUSCHED_MAX_CLASSES], FILE *f)
 {
-	gs_metric_head(f, name, "counter", help);
+	gs_openmetrics_head(f, name, "counter", help);
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
 			fprintf(f, "gpusched_%s_total{class=\"%s\"} %" PRIu64 "\n", name,
-				gs_class_label(rs, i), n[i]);
+				gs_stats_class(rs, i), n[i]);
 }
 
 void gs_stats_launches_text(struct gs_requests *rs, FILE *f)

@@ -458,7 +458,7 @@ static int on_tick(sd_event_source *src, uint64_t us, void *user)
 		gs_trace_end(rs);
 		return 0;
 	}
-	gs_sight_flush(rs->figures);
+	gs_gpu_time_flush(rs->figures);
 	t->look.at = t->look.n = 0;
 	if (gs_table_all(rs->hub->table, &t->look.recs, &t->look.n))
 		t->look.recs = NULL;

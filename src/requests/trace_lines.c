@@ -5,7 +5,7 @@
 
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "requests/requests.h"
 #include "figures/gpu_time.h"
 
@@ -54,7 +54,7 @@ json_t *gs_trace_first_line(struct gs_requests *rs, const struct gs_view *v)
 	json_object_set_new(o, "boottime_ns", number(clock_ns(CLOCK_BOOTTIME)));
 	json_object_set_new(o, "dilate", json_real(gs_env()->dilate));
 	json_object_set_new(o, "others", json_boolean(v->others & GS_SEES_TIMES));
-	json_object_set_new(o, "gpus", gs_sight_gpus_json(rs->figures));
+	json_object_set_new(o, "gpus", gs_gpu_time_gpus_json(rs->figures));
 	return o;
 }
 
@@ -117,7 +117,7 @@ json_t *gs_trace_counters_line(struct gs_requests *rs)
 {
 	json_t *o = line("counters");
 
-	json_object_set_new(o, "gpus", gs_sight_gpus_json(rs->figures));
+	json_object_set_new(o, "gpus", gs_gpu_time_gpus_json(rs->figures));
 	json_object_set_new(o, "log_lost",
 			    number(gs_account_counter(rs->hub->account, GS_ACC_LOST)));
 	return o;

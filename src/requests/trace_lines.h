@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "account/account.h"
-#include "requests/privacy.h"
+#include "requests/view.h"
 
 struct gs_request_split;
 struct gs_requests;

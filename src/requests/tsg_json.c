@@ -106,7 +106,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	const char *policy =
 		rs && rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL;
 	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
-	const char *unreachable = gs_rm_unreachable((pid_t)rec->task.pid);
+	const char *unreachable = gs_rm_borrow_unreachable((pid_t)rec->task.pid);
 	char text[GS_REASON_LEN] = "";
 	uint32_t overruled = 0;
 
@@ -133,7 +133,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (rs && rs->hub->engine)
 		overruled = gs_engine_overruled(rs->hub->engine, &rec->key);
-	gs_overrules_text(overruled, text, sizeof(text));
+	gs_event_overrules_text(overruled, text, sizeof(text));
 	if (is_unheard(rs, rec))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%sits requests are not seen, so nobody is paused for them: start it by "
@@ -214,8 +214,8 @@ static void put_part(struct gs_requests *rs, const struct gpusched_tsg *rec, jso
 	struct gs_promise promise = { 0 };
 
 	if (rs) {
-		limit = gs_limit_get(rs->hub->table, rec->task.id);
-		promise = gs_promise_get(rs->hub->table, rec->task.id);
+		limit = gs_facts_get_limit(rs->hub->table, rec->task.id);
+		promise = gs_facts_get_promise(rs->hub->table, rec->task.id);
 	}
 	gs_json_put_number(o, "limit_pct", limit.pct != 0, limit.pct);
 	gs_json_put_number(o, "request_pct", promise.pct != 0, promise.pct);
@@ -232,7 +232,7 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 			   t->launches_since_ns);
 	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
 			   gs_launch_rate_mhz(t, gs_now_ns()));
-	/* null for now; gs_sight_json() replaces them if it has figures */
+	/* null for now; gs_gpu_time_json() replaces them if it has figures */
 	gs_json_put_number(o, "gpu_time_ns", false, 0);
 	gs_json_put_number(o, "wait_time_ns", false, 0);
 	gs_json_put_number(o, "switches", false, 0);
@@ -320,7 +320,7 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	put_facts(&rec->task, o);
 	put_deadlines(rs ? rs->figures : NULL, rec, o);
 	gs_request_costs_put(rs ? rs->figures : NULL, rec, o);
-	gs_sight_json(rs ? rs->figures : NULL, rec, o);
+	gs_gpu_time_json(rs ? rs->figures : NULL, rec, o);
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))
 		gs_told_json(&told, counted, o);

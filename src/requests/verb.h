@@ -12,7 +12,7 @@
 #include "basic/clock.h"
 #include "basic/slices.h"
 #include "gpusched/abi.h"
-#include "requests/privacy.h"
+#include "requests/view.h"
 #include "basic/completion.h"
 #include "hub/peer.h"
 #include "requests/api.h"

@@ -273,8 +273,8 @@ json_t *gs_verbs_json(void)
 	return json_pack("{s:o}", "verbs", verbs);
 }
 
-struct gs_completion *gs_requests_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
-					   const char *verb, char *body, size_t n)
+struct gs_completion *gs_verbs_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
+					const char *verb, char *body, size_t n)
 {
 	return gs_request_new_text(rs, peer, find(verb), verb, body, n);
 }
@@ -294,7 +294,7 @@ int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const c
 	return *ret_answer ? 0 : gs_fail(err, -ENOMEM, "out of memory");
 }
 
-void gs_requests_cancel(struct gs_requests *rs, const char *text)
+void gs_verbs_cancel(struct gs_requests *rs, const char *text)
 {
-	gs_waits_cancel(&rs->hub->waits, -ECANCELED, text);
+	gs_completions_cancel(&rs->hub->waits, -ECANCELED, text);
 }

@@ -4,7 +4,7 @@
  * period, and how much they have used
  */
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/verdict.h"
 #include "control/budgets.h"
 #include "requests/budget.h"
@@ -25,7 +25,7 @@ static json_t *row_of(const struct gs_spending_account *a, unsigned int held, bo
 	gs_json_put_text(o, "of", a->rule->by_user ? "user" : "cgroup");
 	gs_json_put_number(o, "uid", a->rule->by_user, a->uid);
 	gs_json_put(o, "cgroup", a->rule->by_user ? NULL : gs_json_text(a->key.name));
-	gs_json_put_text(o, "per", gs_period_name(a->rule->period));
+	gs_json_put_text(o, "per", gs_budget_period_name(a->rule->period));
 	gs_json_put(o, "budget_s", seconds(all));
 	gs_json_put(o, "used_s", seconds(used));
 	gs_json_put(o, "left_s", seconds(used < all ? all - used : 0));
@@ -43,7 +43,7 @@ static json_t *unused(const struct gs_budget_rule *rule, uid_t uid, bool complet
 {
 	struct gs_spending_account a = { .rule = rule, .uid = uid };
 
-	gs_period_of(rule->period, (int64_t)time(NULL), &a.begins_s, &a.ends_s);
+	gs_budget_period_of(rule->period, (int64_t)time(NULL), &a.begins_s, &a.ends_s);
 	return row_of(&a, 0, complete);
 }
 
@@ -74,11 +74,11 @@ static void judge(const struct gs_spending_account *a, struct gs_findings *ret)
 	struct tm t;
 
 	strftime(until, sizeof(until), "%F %T", localtime_r(&ends, &t));
-	gs_judge_budget(
+	gs_verdict_budget(
 		&(struct gs_budget_facts){
 			.of = a->rule->by_user ? "user" : "cgroup",
 			.name = a->key.name,
-			.per = gs_period_name(a->rule->period),
+			.per = gs_budget_period_name(a->rule->period),
 			.until = until,
 			.stop = a->rule->stop,
 			.used_ns = a->used_ns,

@@ -72,7 +72,7 @@ static int find_processes(struct gs_request *rq, struct each *e)
 	if (r)
 		return r;
 	if (one && gs_view_pid(&rq->view, (pid_t)t->part[0].number, &uid))
-		return gs_target_nothing(&rq->view, t, rq->err);
+		return gs_selection_none(&rq->view, t, rq->err);
 	e->pids = calloc(e->sel.n + 1, sizeof(pid_t));
 	if (!e->pids)
 		return -ENOMEM;
@@ -115,14 +115,14 @@ static int for_each(struct gs_request *rq, struct each what)
 	e->act_ns = gs_now_ns();
 	rq->state = e;
 	rq->free_state = each_free;
-	r = gs_request_target(rq, &e->sel.target);
+	r = gs_selection_target(rq, &e->sel.target);
 	return r ? r : gs_request_work(rq, step_each);
 }
 
 static int end_change(struct gs_request *rq, struct each *e)
 {
 	if (!e->n && !e->may_be_none)
-		return gs_target_nothing(&rq->view, &e->sel.target, rq->err);
+		return gs_selection_none(&rq->view, &e->sel.target, rq->err);
 	json_object_set_new(rq->answer, "processes", json_integer(e->done - e->kept - e->none));
 	json_object_set_new(rq->answer, "kept", json_integer(e->kept));
 	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)e->n - e->done));
@@ -288,7 +288,7 @@ static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 	/* an entry made now would stay: the exit that would remove it has already happened */
 	if (r || !gs_process_has_memory(pid))
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
-	if (!known || !gs_start_same(ret->start_ns, start_ns))
+	if (!known || !gs_process_same(ret->start_ns, start_ns))
 		*ret = (struct gpusched_proc){ .start_ns = start_ns };
 	return 0;
 }
@@ -388,7 +388,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 		gs_proc_del(rq->rs->hub->table, pid);
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	}
-	gs_process_reclassify(rq->rs->intake, pid);
+	gs_rescan_process(rq->rs->intake, pid);
 	return 0;
 }
 
@@ -494,7 +494,7 @@ static int look_again(struct gs_request *rq, pid_t pid, uint32_t to)
 	struct each *e = rq->state;
 	struct gs_class_answer now;
 
-	gs_process_reclassify(rq->rs->intake, pid);
+	gs_rescan_process(rq->rs->intake, pid);
 	if (!gs_classify(rq->rs->hub->classes, rq->rs->hub->table, pid, &now, NULL))
 		e->kept += e->of_clear ? now.source >= GPUSCHED_SRC_COMMAND : now.class_id != to;
 	return 0;
@@ -531,7 +531,7 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	proc.limit_pct = proc.request_pct = 0;
 	proc.limit_grant = proc.request_grant = 0;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
-	gs_process_reclassify(rq->rs->intake, pid);
+	gs_rescan_process(rq->rs->intake, pid);
 	return r;
 }
 
@@ -549,7 +549,7 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
 	bool covers;
-	int r = gs_request_target(rq, &t);
+	int r = gs_selection_target(rq, &t);
 
 	if (r || !gs_target_has(&t, GS_TARGET_CGROUP))
 		return r;
@@ -563,7 +563,7 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 			       limit_of(rq) ? "limit" : "request", gs_arg_text(rq, "class"),
 			       limit_of(rq) ? "limit" : "request",
 			       limit_of(rq) ? limit_of(rq) : request_of(rq));
-	if (gs_classes_cgroup_set(rq->rs->hub->classes, t.part[0].text, e->to, weight_of(rq)))
+	if (gs_rules_set_cgroup(rq->rs->hub->classes, t.part[0].text, e->to, weight_of(rq)))
 		return gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
 			       GS_MAX_CGROUPS);
 	e->fn = look_again;
@@ -575,11 +575,11 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
-	int r = gs_request_target(rq, &t);
+	int r = gs_selection_target(rq, &t);
 
 	if (r || !is_rule_for_cgroup(rq, &t))
 		return r;
-	if (!gs_classes_cgroup_clear(rq->rs->hub->classes, t.part[0].text))
+	if (!gs_rules_clear_cgroup(rq->rs->hub->classes, t.part[0].text))
 		return gs_fail(
 			rq->err, -ENOENT,
 			"no class was set for cgroup:%.200s: 'gpusched class list' shows for "
@@ -700,13 +700,13 @@ int gs_verb_class_explain(struct gs_request *rq)
 	uid_t uid;
 	int r;
 
-	r = gs_request_target(rq, &t);
+	r = gs_selection_target(rq, &t);
 	if (r)
 		return r;
 	if (gs_target_kind(&t) != GS_TARGET_PID)
 		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
 	if (gs_view_pid(&rq->view, (pid_t)t.part[0].number, &uid))
-		return gs_target_nothing(&rq->view, &t, rq->err);
+		return gs_selection_none(&rq->view, &t, rq->err);
 	if (!(gs_view_process(&rq->view, uid) & GS_SEES_ALL))
 		return gs_fail(rq->err, -EPERM,
 			       "process %llu belongs to another user: only root is told why it is "
@@ -720,7 +720,8 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
-	gs_json_put_text(rq->answer, "unreachable", gs_rm_unreachable((pid_t)t.part[0].number));
+	gs_json_put_text(rq->answer, "unreachable",
+			 gs_rm_borrow_unreachable((pid_t)t.part[0].number));
 	add_parts(rq->answer, &a, &losers);
 	steps = json_pack("[o]", gs_json_text(a.why));
 	json_object_set_new(rq->answer, "steps", steps);
@@ -735,7 +736,7 @@ static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
 	json_t *all = json_null();
 	const char *path;
 
-	for (size_t i = 0; (path = gs_classes_cgroup(c, id, i)); i++) {
+	for (size_t i = 0; (path = gs_rules_cgroup(c, id, i)); i++) {
 		json_t *more = i ? json_sprintf("%s %s", json_string_value(all), path)
 				 : gs_json_text(path);
 

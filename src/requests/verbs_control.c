@@ -351,7 +351,7 @@ static int step_select(struct gs_request *rq, uint64_t now_ns)
 	if (r)
 		return r;
 	r = l->n ? own_only(rq, &l->target, l->recs, &l->n)
-		 : gs_target_nothing(&rq->view, &l->target, rq->err);
+		 : gs_selection_none(&rq->view, &l->target, rq->err);
 	for (size_t i = 0; !r && rq->peer->uid && j->check && i < l->n; i++)
 		r = j->check(rq, &l->recs[i]);
 	if (r)
@@ -381,7 +381,7 @@ static int begin(struct gs_request *rq, struct job what)
 	*j = what;
 	rq->state = j;
 	rq->free_state = job_free;
-	r = gs_request_target(rq, &j->sel.target);
+	r = gs_selection_target(rq, &j->sel.target);
 	return r ? r : gs_request_work(rq, step_select);
 }
 

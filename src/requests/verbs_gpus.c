@@ -10,7 +10,7 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 {
 	const struct gs_gpu *gpu = &rs->hub->gpus[i];
 	struct gs_account_gpu a;
-	json_t *o = json_object(), *costs = gs_sight_costs_json(rs->figures, i);
+	json_t *o = json_object(), *costs = gs_gpu_time_costs_json(rs->figures, i);
 
 	gs_json_put_number(o, "gpu", true, gpu->index);
 	gs_json_put_text(o, "name", gpu->name);
@@ -20,7 +20,7 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 	gs_json_put_number(o, "driver_branch", rs->hub->branch, rs->hub->branch);
 	gs_json_put_text(o, "driver", rs->hub->driver);
 	gs_json_put_text(o, "vbios", gpu->vbios);
-	gs_sight_gpu(rs->hub, i, &a);
+	gs_unread_gpu(rs->hub, i, &a);
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
 	gs_json_put_text(o, "save_reason", a.save_unknown);

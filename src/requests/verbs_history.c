@@ -15,11 +15,11 @@
 #include "park/times.h"
 
 struct question {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_history *history; /* NULL: no history is being written */
 	struct gs_history_query q;
 
-	/* belong to the thread until the errand is over */
+	/* belong to the thread until the task is over */
 	char *text;
 	int code;
 	struct gs_error err;
@@ -52,9 +52,9 @@ static int write_answer(const struct gs_history_query *q, FILE *out, struct gs_e
 	if (!text)
 		return -ENOMEM;
 	fputs("{\"rows\":[", out);
-	r = gs_history_ask(gs_env()->state_dir, q, put_row, &a, err);
+	r = gs_history_query_ask(gs_env()->state_dir, q, put_row, &a, err);
 	fprintf(out, "],\"others_hidden\":%s,\"figures\":%s}",
-		gs_history_hides(q) ? "true" : "false", text);
+		gs_history_query_hides(q) ? "true" : "false", text);
 	return r;
 }
 
@@ -72,7 +72,7 @@ static int answer_text(const struct gs_history_query *q, char **ret, struct gs_e
 	return r;
 }
 
-static void ask(struct gs_errand *e)
+static void ask(struct gs_task *e)
 {
 	struct question *qn = (struct question *)e;
 
@@ -83,7 +83,7 @@ static void ask(struct gs_errand *e)
 		qn->code = answer_text(&qn->q, &qn->text, &qn->err);
 }
 
-static void asked(struct gs_errand *e)
+static void asked(struct gs_task *e)
 {
 	const struct question *qn = (struct question *)e;
 
@@ -92,7 +92,7 @@ static void asked(struct gs_errand *e)
 		gs_history_damaged(qn->history);
 }
 
-static void question_free(struct gs_errand *e)
+static void question_free(struct gs_task *e)
 {
 	struct question *qn = (struct question *)e;
 
@@ -102,7 +102,7 @@ static void question_free(struct gs_errand *e)
 
 static void unref(void *state)
 {
-	gs_errand_unref(state);
+	gs_task_unref(state);
 }
 
 /* ---- parsing the request --------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static int parse(const struct gs_request *rq, struct gs_history_query *q)
 	q->uid = rq->view.uid;
 	q->root = !rq->view.uid;
 	q->times = gs_view_sees_all_times(&rq->view);
-	if (by && gs_history_by_parse(by, &q->by))
+	if (by && gs_history_query_parse_by(by, &q->by))
 		return gs_fail(
 			rq->err, -EINVAL,
 			"by '%.64s': one of process, user, cgroup, class, gpu, partition, pod, "
@@ -222,7 +222,7 @@ static int step_asked(struct gs_request *rq, uint64_t now_ns)
 {
 	struct question *qn = rq->state;
 
-	if (!qn->errand.over)
+	if (!qn->task.over)
 		return -EINPROGRESS;
 	if (qn->code)
 		return gs_fail(rq->err, qn->code, "%s", qn->err.text);
@@ -233,12 +233,12 @@ static int step_asked(struct gs_request *rq, uint64_t now_ns)
 static int send_question(struct gs_request *rq)
 {
 	struct question *qn = rq->state;
-	int r = gs_errand_begin(&qn->errand, rq->rs->hub, rq->rs);
+	int r = gs_task_begin(&qn->task, rq->rs->hub, rq->rs);
 
 	if (r)
 		return r;
-	rq->rs->question = &qn->errand;
-	return gs_request_wait(rq, step_asked, GS_ON_ERRAND, 0);
+	rq->rs->question = &qn->task;
+	return gs_request_wait(rq, step_asked, GS_ON_TASK, 0);
 }
 
 static int step_free(struct gs_request *rq, uint64_t now_ns)
@@ -251,8 +251,7 @@ static int step_given(struct gs_request *rq, uint64_t now_ns)
 {
 	if (!gs_ledger_give_for_answer(rq->rs->figures, rq->until_ns))
 		return -EINPROGRESS;
-	return rq->rs->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0)
-				: send_question(rq);
+	return rq->rs->question ? gs_request_wait(rq, step_free, GS_ON_TASK, 0) : send_question(rq);
 }
 
 static int begin(struct gs_request *rq)
@@ -262,8 +261,8 @@ static int begin(struct gs_request *rq)
 
 	if (!qn)
 		return -ENOMEM;
-	qn->errand = (struct gs_errand){ ask, asked, question_free, .fd = -1, .refs = 1 };
-	rq->state = &qn->errand;
+	qn->task = (struct gs_task){ ask, asked, question_free, .fd = -1, .refs = 1 };
+	rq->state = &qn->task;
 	rq->free_state = unref;
 	qn->history = gs_ledger_history(rq->rs->figures);
 	r = parse(rq, &qn->q);
@@ -290,13 +289,13 @@ int gs_verb_history(struct gs_request *rq)
 }
 
 /* Waits for the thread of the query under way, since it uses memory that is about to be freed. */
-void gs_questions_end(struct gs_requests *rs)
+void gs_verb_history_end(struct gs_requests *rs)
 {
-	struct gs_errand *e = rs->question;
+	struct gs_task *e = rs->question;
 
 	if (!e)
 		return;
 	e->refs++;
-	gs_errand_wait(e);
-	gs_errand_unref(e);
+	gs_task_wait(e);
+	gs_task_unref(e);
 }

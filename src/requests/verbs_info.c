@@ -20,7 +20,7 @@
 #include "requests/json.h"
 #include "figures/ledger.h"
 #include "park/times.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 
 #define ASK_MS 2000u /* longest wait for RM to report hardware ids of TSGs */
 
@@ -28,7 +28,7 @@
 
 struct listing {
 	struct gs_selection sel;
-	struct gs_errand *asked; /* if @wide: asks RM for hardware ids of TSGs */
+	struct gs_task *asked; /* if @wide: asks RM for hardware ids of TSGs */
 	size_t at;
 	FILE *out;
 	char *text;
@@ -44,7 +44,7 @@ static void listing_free(void *state)
 	if (l->out)
 		fclose(l->out);
 	gs_polmap_close(&l->says);
-	gs_errand_unref(l->asked);
+	gs_task_unref(l->asked);
 	gs_selection_free(&l->sel);
 	free(l->text);
 	free(l);
@@ -98,7 +98,7 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	if (l->at < l->sel.n)
 		return -EINPROGRESS;
 	if (!l->sel.n && is_nothing(&rq->view, &l->sel.target))
-		return gs_target_nothing(&rq->view, &l->sel.target, rq->err);
+		return gs_selection_none(&rq->view, &l->sel.target, rq->err);
 	parked = gs_parked_list_json(rq);
 	fprintf(l->out, "%s],\"parked\":", l->sel.n ? "" : "{\"tsgs\":[");
 	l->failed |= json_dumpf(parked, l->out, JSON_COMPACT) != 0;
@@ -144,8 +144,8 @@ static int step_choose(struct gs_request *rq, uint64_t now_ns)
 	if (r)
 		return r;
 	if (l->wide && policy) /* on failure, "policy_says" is null */
-		gs_polmap_says_open(gs_policy_running(policy)->name, &l->says);
-	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, ASK_MS)
+		gs_polmap_open_says(gs_policy_running(policy)->name, &l->says);
+	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_TASK, ASK_MS)
 		       : gs_request_work(rq, step_list);
 }
 
@@ -160,13 +160,13 @@ int gs_verb_list(struct gs_request *rq)
 	rq->free_state = listing_free;
 	l->wide = gs_arg_true(rq, "wide");
 	l->says.fd = -1;
-	r = gs_request_target(rq, &l->sel.target);
+	r = gs_selection_target(rq, &l->sel.target);
 	if (r)
 		return r;
 	l->out = open_memstream(&l->text, &l->size);
 	if (!l->out)
 		return -ENOMEM;
-	gs_sight_flush(rq->rs->figures);
+	gs_gpu_time_flush(rq->rs->figures);
 	return gs_request_work(rq, step_choose);
 }
 

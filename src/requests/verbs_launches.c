@@ -133,7 +133,7 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		gs_saved_launches(rs->control, false);
 		gs_service_launches_update(rs->control);
 		if (is_unsettled(rs))
-			return gs_request_wait(rq, step_ended, GS_ON_ERRAND, 0);
+			return gs_request_wait(rq, step_ended, GS_ON_TASK, 0);
 	}
 	answer(rq);
 	return 0;

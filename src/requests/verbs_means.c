@@ -11,7 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/cgroup.h"
 #include "requests/requests.h"
 #include "table/procs.h"
@@ -91,7 +91,7 @@ static struct gs_means_choice choose(const struct gs_means_case *now, enum gs_ro
 	c.role = role;
 	c.known = r != NULL;
 	c.seen = r ? r->seen : (struct gs_evidence){ 0 };
-	return gs_means_choose(&c);
+	return gs_means_choice_make(&c);
 }
 
 static void put_us(json_t *o, const char *key, uint32_t us)
@@ -106,9 +106,9 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 	json_t *waits = json_object();
 
 	for (int m = 0; m < GS_MEANS_MAX; m++)
-		put_us(waits, gs_means_name(m), c->wait_us[m]);
-	gs_json_put_text(o, "means", gs_means_name(c->means));
-	gs_json_put_text(o, "why", gs_means_why_text(c->why));
+		put_us(waits, gs_means_choice_name(m), c->wait_us[m]);
+	gs_json_put_text(o, "means", gs_means_choice_name(c->means));
+	gs_json_put_text(o, "why", gs_means_choice_why_text(c->why));
 	gs_json_put(o, "known", json_boolean(r != NULL));
 	gs_json_put_text(o, "kind", r ? gs_program_kind_name(e.kind) : NULL);
 	put_us(o, "leave_cilp_us", e.leave_cilp_us);
@@ -267,11 +267,11 @@ int gs_verb_means_choose(struct gs_request *rq)
 	}
 	if (!program_of(rq, &id))
 		r = gs_means_use(rs->means, &id);
-	if (r && r->seen.lc_graphs && gs_means_role(class_id) == GS_ROLE_LC)
+	if (r && r->seen.lc_graphs && gs_means_choice_role(class_id) == GS_ROLE_LC)
 		gs_means_graphs_come(rs->means, rq->peer->uid);
 	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
-	c = choose(&now, gs_means_role(class_id), r);
-	remember_start(rq, gs_means_role(class_id), c.means == GS_MEANS_SHARE);
+	c = choose(&now, gs_means_choice_role(class_id), r);
+	remember_start(rq, gs_means_choice_role(class_id), c.means == GS_MEANS_SHARE);
 	put(rq->answer, &c, r, rq->view.others & GS_SEES_ALL);
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
 			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)

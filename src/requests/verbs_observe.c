@@ -69,7 +69,7 @@ int gs_verb_observe_on(struct gs_request *rq)
 	if (r == -ESTALE || r == -EUCLEAN) { /* replaces old taps, if no other process uses them */
 		r = gs_service_lock(&lock, rq->err);
 		if (!r)
-			r = gs_taps_ready(rq->err);
+			r = gs_takeover_taps_ready(rq->err);
 	}
 	return r ? gs_fail(rq->err, r, "%s", why.text) : gs_verb_observe_status(rq);
 }
@@ -88,14 +88,14 @@ static void fill_restored(json_t *o, const struct gs_restored *done)
 
 static void unref(void *state)
 {
-	gs_errand_unref(state);
+	gs_task_unref(state);
 }
 
 static int step_restored(struct gs_request *rq, uint64_t now_ns)
 {
 	const struct gs_restoring *t = rq->state;
 
-	if (!t->errand.over)
+	if (!t->task.over)
 		return -EINPROGRESS;
 	fill_restored(rq->answer, &t->done);
 	return t->code ? gs_fail(rq->err, t->code, "%s", t->err.text) : 0;
@@ -117,9 +117,9 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 	r = gs_restoring_begin(rq->rs->control, &t, rq->err);
 	if (r)
 		return r;
-	rq->state = &t->errand;
+	rq->state = &t->task;
 	rq->free_state = unref;
-	return gs_request_wait(rq, step_restored, GS_ON_ERRAND, 0);
+	return gs_request_wait(rq, step_restored, GS_ON_TASK, 0);
 }
 
 /*
@@ -131,13 +131,13 @@ static void put_classes(struct gs_request *rq, struct gs_table *t, struct gs_cla
 {
 	CLEANUP_FREE pid_t *pids = NULL;
 	bool drop = gs_arg_true(rq, "classes");
-	size_t n = 0, cgroups = classes ? gs_classes_count_cgroups(classes, drop) : 0;
+	size_t n = 0, cgroups = classes ? gs_rules_count_cgroups(classes, drop) : 0;
 	bool known = !gs_procs_classed(t, &pids, &n);
 
 	for (size_t i = 0; drop && known && i < n; i++)
 		gs_proc_unclass(t, pids[i]);
 	if (drop && in && n + cgroups) /* in slices: there may be thousands */
-		gs_records_look(in);
+		gs_rescan_all(in);
 	gs_json_put_number(rq->answer, "classes", known, n + cgroups);
 }
 
@@ -175,7 +175,7 @@ static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
 	struct gs_error busy = { 0 };
 	int r = gs_service_lock(ret_fd, &busy);
 
-	if (r == -EBUSY && !gs_service_overtake(ret_fd, rq->err)) {
+	if (r == -EBUSY && !gs_service_lock_overtake(ret_fd, rq->err)) {
 		*ret_beside = true;
 		return 0;
 	}
@@ -198,7 +198,7 @@ static int restore_alone(struct gs_request *rq)
 		return 0;
 	r = take_lock(rq, &lock, &beside);
 	if (!r)
-		r = gs_restore_remains(beside, &done, rq->err);
+		r = gs_takeover_restore(beside, &done, rq->err);
 	if (done.changed && gs_arg_true(rq, "keep"))
 		gs_report_write(&done, begin, NULL);
 	fill_restored(rq->answer, &done);
@@ -218,7 +218,7 @@ int gs_verb_observe_off(struct gs_request *rq)
 	int r;
 
 	/* refused even if the daemon does not respond: the taps are not removed under a daemon */
-	if (rq->rs || gs_service_has_daemon())
+	if (rq->rs || gs_service_lock_has_daemon())
 		return gs_fail(rq->err, -EBUSY,
 			       "a running instance needs the taps: stop gpuschedd first");
 	r = restore_alone(rq);

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/verdict.h"
 #include "hub/loop.h"
 #include "park/on_use.h"
@@ -178,7 +178,7 @@ static int report(struct gs_request *rq)
 	json_object_set_new(rq->answer, "results", results);
 	if (j->in)
 		json_object_set_new(rq->answer, "gate",
-				    json_boolean(gs_park_gate_there(rq->rs->parking)));
+				    json_boolean(gs_park_newcomers_gate(rq->rs->parking)));
 	if (failed && !done && !waiting)
 		return rq->err->code;
 	*rq->err = (struct gs_error){ 0 };
@@ -259,7 +259,7 @@ static int step_select(struct gs_request *rq, uint64_t now_ns)
 	if (r)
 		return r;
 	if (!j->sel.n)
-		return gs_target_nothing(&rq->view, &j->sel.target, rq->err);
+		return gs_selection_none(&rq->view, &j->sel.target, rq->err);
 	r = may_park(rq, &j->sel);
 	return r ? r : park_processes(rq, j);
 }
@@ -267,7 +267,7 @@ static int step_select(struct gs_request *rq, uint64_t now_ns)
 int gs_verb_park(struct gs_request *rq)
 {
 	struct job *j = begin(rq);
-	int r = j ? gs_request_target(rq, &j->sel.target) : -ENOMEM;
+	int r = j ? gs_selection_target(rq, &j->sel.target) : -ENOMEM;
 
 	return r ? r : gs_request_work(rq, step_select);
 }
@@ -331,7 +331,7 @@ static int choose(struct gs_request *rq, struct job *j)
 int gs_verb_unpark(struct gs_request *rq)
 {
 	struct job *j = begin(rq);
-	int r = j ? gs_request_target(rq, &j->sel.target) : -ENOMEM;
+	int r = j ? gs_selection_target(rq, &j->sel.target) : -ENOMEM;
 
 	if (!r)
 		r = choose(rq, j);
@@ -362,7 +362,7 @@ static const char *const back_words[] = {
 
 static json_t *sign_json(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	const char *sign = gs_park_may_come_back(pk, p) ? gs_park_sign_of(p) : NULL;
+	const char *sign = gs_park_sign_may_return(pk, p) ? gs_park_sign_of(p) : NULL;
 
 	return sign ? json_string(sign) : json_null();
 }
@@ -378,9 +378,9 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 		if (!(gs_view_process(&rq->view, p->uid) & GS_SEES_WHO))
 			continue;
 		o = gs_parked_json(rq->rs->parking, p);
-		json_object_set_new(o, "class", json_string(gs_class_label(rq->rs, p->class_id)));
+		json_object_set_new(o, "class", json_string(gs_stats_class(rq->rs, p->class_id)));
 		json_object_set_new(o, "back_on",
-				    json_string(back_words[gs_park_back_of(rq->rs->parking, p)]));
+				    json_string(back_words[gs_park_use_back(rq->rs->parking, p)]));
 		gs_json_put_number(o, "waiting_threads", p->waiters >= 0, (uint64_t)p->waiters);
 		json_object_set_new(o, "sign", sign_json(rq->rs->parking, p));
 		/* as in the list of TSGs, only the owner and root see errors */
@@ -396,10 +396,10 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 	const struct gs_parked *p;
 
 	DL_FOREACH(rq->rs->parking->all, p) {
-		enum gs_park_back back = gs_park_back_of(rq->rs->parking, p);
+		enum gs_park_back back = gs_park_use_back(rq->rs->parking, p);
 
 		if (gs_view_process(&rq->view, p->uid) & GS_SEES_WHO)
-			gs_judge_parked(
+			gs_verdict_parked(
 				&(struct gs_parked_facts){ .pid = (uint32_t)p->pid,
 							   .uid = p->uid,
 							   .comm = p->comm,
@@ -429,8 +429,8 @@ static struct gs_in_vain_facts facts_of(const struct gs_park_idler *i)
 					  .since_ns = i->told_ns };
 }
 
-void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
-		      struct gs_findings *ret)
+void gs_parked_judge_in_vain(const struct gs_requests *rs, const struct gs_view *view,
+			     struct gs_findings *ret)
 {
 	const struct gs_park_idler *i;
 
@@ -438,7 +438,7 @@ void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
 		const struct gs_in_vain_facts v = facts_of(i);
 
 		if (i->told_ns && (!view || gs_view_process(view, v.uid) & GS_SEES_WHO))
-			gs_judge_in_vain(&v, ret);
+			gs_verdict_in_vain(&v, ret);
 	}
 }
 

@@ -21,8 +21,8 @@ struct gs_view;
  * Adds findings about idle programs that gpusched no longer parks by itself: those that @view may
  * see; NULL: all.
  */
-void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
-		      struct gs_findings *ret);
+void gs_parked_judge_in_vain(const struct gs_requests *rs, const struct gs_view *view,
+			     struct gs_findings *ret);
 /* Adds findings about parked processes that the caller may see. */
 void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret);
 

@@ -58,7 +58,7 @@ int gs_verb_pod_set(struct gs_request *rq)
 		return 0;
 	if (*g.left)
 		gs_count(rq->rs->hub, GS_SVC_POD_WORDS_LEFT);
-	gs_records_look(rq->rs->intake);
+	gs_rescan_all(rq->rs->intake);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ int gs_verb_pod_clear(struct gs_request *rq)
 {
 	if (!gs_words_drop(rq->rs->hub->classes, gs_arg_text(rq, "uid")))
 		return gs_fail(rq->err, -ENOENT, "nobody told of such a pod");
-	gs_records_look(rq->rs->intake);
+	gs_rescan_all(rq->rs->intake);
 	return 0;
 }
 

@@ -25,10 +25,10 @@ static json_t *exit_json(const struct gs_policy_exit *exit)
 			 (json_int_t)exit->ns);
 }
 
-json_t *gs_said_json(const struct gs_policy *p)
+json_t *gs_policy_said_json(const struct gs_policy *p)
 {
 	uint64_t ns;
-	CLEANUP_FREE char *text = p ? gs_policy_said(p, &ns) : NULL;
+	CLEANUP_FREE char *text = p ? gs_stock_said(p, &ns) : NULL;
 
 	return text ? json_pack("{s:o, s:I}", "text", gs_json_text(text), "time_ns", (json_int_t)ns)
 		    : json_null();
@@ -42,7 +42,7 @@ static json_t *running_json(const struct gs_requests *rs)
 	if (!o)
 		return NULL;
 	json_object_set_new(o, "host", json_string(gs_host_name(rs->control->host)));
-	json_object_set_new(o, "said", gs_said_json(rs->hub->policy));
+	json_object_set_new(o, "said", gs_policy_said_json(rs->hub->policy));
 	return o;
 }
 

@@ -150,7 +150,7 @@ static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t c
 	struct gpusched_proc proc = { 0 };
 	int r;
 
-	if (gs_proc_get(rs->hub->table, pid, &proc) || !gs_start_same(proc.start_ns, start_ns))
+	if (gs_proc_get(rs->hub->table, pid, &proc) || !gs_process_same(proc.start_ns, start_ns))
 		proc = (struct gpusched_proc){ .start_ns = start_ns };
 	if (proc.mps && proc.class_id == class_id && proc.source == GPUSCHED_SRC_COMMAND)
 		return 0;
@@ -163,7 +163,7 @@ static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t c
 	if (!r && gs_proc_forget_dead(rs->hub->table, pid, start_ns))
 		r = -ESRCH;
 	if (!r)
-		gs_process_reclassify(rs->intake, pid);
+		gs_rescan_process(rs->intake, pid);
 	return r;
 }
 
@@ -210,7 +210,7 @@ int gs_verb_pool_end(struct gs_request *rq)
 	if (!p || (rq->peer->uid && p->uid != rq->peer->uid))
 		return gs_fail(rq->err, -ENOENT, "process %d is no pool's server", pid);
 	gs_pool_drop(rq->rs->intake, pid);
-	gs_process_reclassify(rq->rs->intake, pid);
+	gs_rescan_process(rq->rs->intake, pid);
 	return 0;
 }
 

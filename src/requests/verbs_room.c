@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "figures/memory.h"
 #include "hub/loop.h"
 #include "hub/records.h"
@@ -309,7 +309,7 @@ int gs_verb_make_room(struct gs_request *rq)
 	rq->free_state = room_free;
 	if (gs_started(rq->peer->pid, &j->guest_start_ns))
 		return gs_fail(rq->err, -ESRCH, "process %d is not there", rq->peer->pid);
-	if (gs_request_target(rq, &j->sel.target))
+	if (gs_selection_target(rq, &j->sel.target))
 		return rq->err->code;
 	if (gpu_of(&j->sel.target, &j->gpu))
 		return gs_fail(rq->err, -EINVAL, "the target has to name a GPU");

@@ -21,7 +21,7 @@
 #include "hub/limited.h"
 #include "hub/loop.h"
 #include "hub/records.h"
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 #include "requests/budget.h"
 #include "requests/calm.h"
 #include "requests/ended.h"
@@ -85,7 +85,7 @@ static void status_free(void *state)
 		gs_starting_unref(t->starting);
 	if (t->calm)
 		gs_calm_unref(t->calm);
-	gs_findings_done(&t->found);
+	gs_verdict_done(&t->found);
 	gs_polmap_close(&t->says);
 	if (t->out)
 		fclose(t->out);
@@ -129,7 +129,7 @@ static void put_sums(json_t *o, const struct gs_window_tsg *w)
 				      "slice_ended", (json_int_t)s->cut, "drained",
 				      (json_int_t)s->drained, "returns", (json_int_t)s->returns));
 	if (w->known)
-		gs_json_put_tenths(json_object_get(o, "sums"), "suspended_ms", w->suspended_ms);
+		gs_rates_put_tenths(json_object_get(o, "sums"), "suspended_ms", w->suspended_ms);
 	gs_json_put_number(o, "launches", w->counted, w->launches);
 	json_object_set_new(o, "came", json_boolean(w->came));
 }
@@ -165,7 +165,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 			    json_boolean(!(gs_view_record(&rq->view, rec) & GS_SEES_TIMES)));
 	gs_tsg_rates_json(&w->rates, o);
 	json_object_set_new(o, "waiting", w->known ? json_boolean(w->waiting) : json_null());
-	gs_json_put_tenths(o, "calm_wait_pct", calm);
+	gs_rates_put_tenths(o, "calm_wait_pct", calm);
 	put_sums(o, w);
 	gs_view_row(&rq->view, rec, o);
 	return o;
@@ -182,7 +182,7 @@ static bool sees(const struct gs_request *rq, const struct gpusched_tsg *rec)
 static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
 		      const struct gs_window_tsg *w, double calm)
 {
-	const char *class = gs_class_label(rq->rs, rec->task.class_id);
+	const char *class = gs_stats_class(rq->rs, rec->task.class_id);
 	char comm[GPUSCHED_COMM_LEN + 1];
 	struct gs_slo_counts slo;
 	uint64_t slo_ns;
@@ -191,7 +191,7 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	slo_ns = gs_ledger_recent_requests(rq->rs->figures, rec->task.id, &slo);
-	gs_judge_tsg(
+	gs_verdict_tsg(
 		&(struct gs_tsg_facts){
 			.id = rec->task.id,
 			.pid = rec->task.pid,
@@ -246,7 +246,7 @@ static void judge_suspended(struct gs_request *rq, struct status *t, const struc
 	    !sees(rq, rec))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	gs_judge_suspended(
+	gs_verdict_suspended(
 		&(struct gs_suspended_facts){ .pid = rec->task.pid,
 					      .uid = rec->task.uid,
 					      .comm = comm,
@@ -265,16 +265,16 @@ static void judge_holder(struct gs_request *rq, struct status *t, const struct g
 	if (!sees(rq, rec) || !gs_memory_of(rq->rs->figures, rec, &p) || p.tsg != rec->task.id)
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	gs_judge_holder(&t->limits,
-			&(struct gs_holder_facts){ .id = p.tsg,
-						   .pid = p.pid,
-						   .uid = rec->task.uid,
-						   .comm = comm,
-						   .gpu = (int)rec->task.gpu,
-						   .bytes = p.own_bytes,
-						   .idle_since_ns = p.idle_since_ns,
-						   .now_ns = gs_now_ns() },
-			&t->found);
+	gs_verdict_holder(&t->limits,
+			  &(struct gs_holder_facts){ .id = p.tsg,
+						     .pid = p.pid,
+						     .uid = rec->task.uid,
+						     .comm = comm,
+						     .gpu = (int)rec->task.gpu,
+						     .bytes = p.own_bytes,
+						     .idle_since_ns = p.idle_since_ns,
+						     .now_ns = gs_now_ns() },
+			  &t->found);
 }
 
 static void put_row(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
@@ -316,7 +316,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_t *o = json_object(), *lately = json_null();
 	struct gs_window *w;
 
-	gs_sight_gpu(rq->rs->hub, i, &a);
+	gs_unread_gpu(rq->rs->hub, i, &a);
 	g.read = rq->rs->hub->opts.daemon && !rq->rs->hub->watch_only;
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
@@ -330,7 +330,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	gs_json_put_text(o, "reason", a.reason);
 	json_object_set_new(o, "mig_tsgs", json_integer(t->mig));
 	json_object_set_new(o, "apart_tsgs", json_integer(t->apart));
-	json_object_set_new(o, "costs", gs_sight_costs_json(rq->rs->figures, i));
+	json_object_set_new(o, "costs", gs_gpu_time_costs_json(rq->rs->figures, i));
 	json_object_set_new(o, "memory", gs_memory_gpu_json(rq->rs->figures, i));
 	json_object_set_new(o, "ended", gs_ended_of_gpu(rq, i));
 	gs_gpu_rates_json(&g.window, o);
@@ -341,9 +341,9 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 		gs_window_free(w);
 	}
 	json_object_set_new(o, "window_1s", lately);
-	gs_judge_gpu(&g, &t->found);
+	gs_verdict_gpu(&g, &t->found);
 	gs_kept_off_judge(&t->off, rq->rs->figures, i, &t->found);
-	gs_judge_classless(&t->classless, &t->found);
+	gs_verdict_classless(&t->classless, &t->found);
 	return o;
 }
 
@@ -356,7 +356,7 @@ static json_t *rest_json(struct gs_request *rq, struct status *t)
 	json_object_set_new(o, "daemon", json_boolean(hub->opts.daemon));
 	json_object_set_new(o, "dry_run", json_boolean(hub->opts.dry_run));
 	gs_json_put_text(o, "policy", hub->policy ? gs_policy_running(hub->policy)->name : NULL);
-	json_object_set_new(o, "said", gs_said_json(hub->policy));
+	json_object_set_new(o, "said", gs_policy_said_json(hub->policy));
 	json_object_set_new(o, "parked", gs_parked_list_json(rq));
 	json_object_set_new(o, "launches_counted", json_boolean(t->counted));
 	json_object_set_new(o, "window_ms",
@@ -378,8 +378,8 @@ static void put_finding(struct gs_request *rq, struct status *t, struct gs_findi
 
 	if (!f->since_ns)
 		f->since_ns = gs_window_since(rq->rs->figures, f);
-	t->ok &= gs_finding_level(f->kind) != GS_LEVEL_WRONG;
-	o = gs_finding_json(f);
+	t->ok &= gs_verdict_level(f->kind) != GS_LEVEL_WRONG;
+	o = gs_verdict_json(f);
 	if (t->told)
 		fputc(',', t->out);
 	json_dumpf(o, t->out, JSON_COMPACT);
@@ -425,9 +425,9 @@ static int begin_findings(struct gs_request *rq)
 	gs_state_judge_classes(rq->rs, t->classes, &t->found);
 	gs_parked_judge(rq, &t->found);
 	gs_budgets_judge(rq, &t->found);
-	gs_in_vain_judge(rq->rs, &rq->view, &t->found);
+	gs_parked_judge_in_vain(rq->rs, &rq->view, &t->found);
 	gs_harm_judge(rq->rs, &rq->view, &t->found);
-	gs_findings_sort(&t->found);
+	gs_verdict_sort(&t->found);
 	t->ok = true;
 	fputs("],\"findings\":[", t->out);
 	return gs_request_work(rq, step_findings);
@@ -480,7 +480,7 @@ static int begin_rows(struct gs_request *rq)
 
 	t->counted = rq->rs->hub->launches != NULL;
 	if (policy) /* on failure, "policy_says" is null */
-		gs_polmap_says_open(gs_policy_running(policy)->name, &t->says);
+		gs_polmap_open_says(gs_policy_running(policy)->name, &t->says);
 	t->out = open_memstream(&t->text, &t->size);
 	if (!t->out)
 		return -ENOMEM;
@@ -528,7 +528,7 @@ static int step_ask_calm(struct gs_request *rq, uint64_t now_ns)
 
 	if (r == -EBUSY && !gs_completion_is_late(&rq->c, now_ns))
 		return -EINPROGRESS;
-	return r ? begin_rows(rq) : gs_request_wait(rq, step_calm, GS_ON_ERRAND, CALM_MS);
+	return r ? begin_rows(rq) : gs_request_wait(rq, step_calm, GS_ON_TASK, CALM_MS);
 }
 
 static int step_choose(struct gs_request *rq, uint64_t now_ns)
@@ -538,8 +538,8 @@ static int step_choose(struct gs_request *rq, uint64_t now_ns)
 
 	if (r)
 		return r;
-	gs_sight_flush(rq->rs->figures);
-	return gs_request_wait(rq, step_ask_calm, GS_ON_ERRAND, CALM_MS);
+	gs_gpu_time_flush(rq->rs->figures);
+	return gs_request_wait(rq, step_ask_calm, GS_ON_TASK, CALM_MS);
 }
 
 static int begin_choose(struct gs_request *rq)
@@ -549,7 +549,7 @@ static int begin_choose(struct gs_request *rq)
 
 	gs_selection_free(&t->sel);
 	t->sel = (struct gs_selection){ .n = 0 };
-	r = gs_request_target(rq, &t->sel.target);
+	r = gs_selection_target(rq, &t->sel.target);
 	return r ? r : gs_request_work(rq, step_choose);
 }
 
@@ -576,7 +576,7 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 
 	if (r)
 		return r;
-	gs_sight_flush(rq->rs->figures);
+	gs_gpu_time_flush(rq->rs->figures);
 	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
 	gs_selection_free(&t->sel);
 	t->sel = (struct gs_selection){ .n = 0 };
@@ -588,7 +588,7 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 static int begin_window(struct gs_request *rq)
 {
 	struct status *t = rq->state;
-	int r = gs_request_target(rq, &t->sel.target);
+	int r = gs_selection_target(rq, &t->sel.target);
 
 	return r ? r : gs_request_work(rq, step_begin);
 }
@@ -646,7 +646,7 @@ static int begin_watch(struct gs_request *rq)
 		return r;
 	if (gs_arg_true(rq, "launches") && !rq->peer->uid)
 		t->leased = !gs_lease_begin(t->rs->control, &t->starting, NULL);
-	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_ERRAND, 0) : begin_window(rq);
+	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_TASK, 0) : begin_window(rq);
 }
 
 /* Looks back. If samples do not exist yet, as after the first program's start, watches for 1 s. */
@@ -677,7 +677,7 @@ int gs_verb_status(struct gs_request *rq)
 	t->says.fd = -1;
 	rq->state = t;
 	rq->free_state = lease_free;
-	t->limits = gs_limits_of(hub->config);
+	t->limits = gs_verdict_limits(hub->config);
 	t->for_ms = (uint64_t)gs_arg_number(rq, "for_us") / 1000;
 	if (!hub->account) /* the GPUs' logs are not read: there is nothing to wait for */
 		return begin_choose(rq);

@@ -32,12 +32,12 @@ int gs_requests_watch(struct gs_requests *rs, const struct gs_peer *peer, gs_wat
 	rs->watches = w;
 	rs->hub->watched = true;
 	*ret_token = w->token;
-	gs_oddities_begin(rs->figures);
+	gs_anomalies_begin(rs->figures);
 	return 0;
 }
 
-int gs_requests_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
-		      const struct gs_trace_to *to, void *user, unsigned int *ret_token)
+int gs_watch_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
+		   const struct gs_trace_to *to, void *user, unsigned int *ret_token)
 {
 	const struct gs_view view = gs_view_of(rs, peer);
 	struct gs_trace_reader *reader = NULL;
@@ -52,7 +52,7 @@ int gs_requests_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_wat
 	return r;
 }
 
-void gs_requests_trace_go_on(struct gs_requests *rs, unsigned int token)
+void gs_watch_trace_go_on(struct gs_requests *rs, unsigned int token)
 {
 	for (struct gs_watch *w = rs->watches; w; w = w->next)
 		if (w->token == token && w->reader)
@@ -124,7 +124,7 @@ void gs_watch_event(void *self, const struct gpusched_event *ev, const struct gp
 {
 	struct gs_requests *rs = self;
 	if (rs->hub->watched)
-		emit(rs, gs_event_json(rs->hub, ev), rec ? rec->task.uid : gs_event_owner(rs, ev));
+		emit(rs, gs_event_json(rs->hub, ev), rec ? rec->task.uid : gs_view_owner(rs, ev));
 }
 
 void gs_watch_call(void *self, const struct gs_engine_call *call)
@@ -133,7 +133,7 @@ void gs_watch_call(void *self, const struct gs_engine_call *call)
 	const struct gpusched_event ev = { .key = call->key, .id = call->id, .pid = call->pid };
 
 	if (rs->hub->watched)
-		emit(rs, gs_call_json(rs->hub, call), gs_event_owner(rs, &ev));
+		emit(rs, gs_call_json(rs->hub, call), gs_view_owner(rs, &ev));
 }
 
 void gs_watch_free_all(struct gs_requests *rs)

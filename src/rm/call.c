@@ -24,8 +24,8 @@ struct gs_rm_sys gs_rm_sys = {
 	.accept = gs_rm_sys_accept,
 };
 
-int gs_rm_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *params,
-		  uint32_t size, uint32_t *ret_status)
+int gs_rm_call_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *params,
+		       uint32_t size, uint32_t *ret_status)
 {
 	struct nv_control c = {
 		.client = client,
@@ -42,8 +42,8 @@ int gs_rm_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *
 	return 0;
 }
 
-int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle, uint32_t class_,
-		void *params, uint32_t size, uint32_t *ret_status)
+int gs_rm_call_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle,
+		     uint32_t class_, void *params, uint32_t size, uint32_t *ret_status)
 {
 	const uint32_t untouched = 0xa5a5a5a5;
 	struct nv_alloc a = {
@@ -66,7 +66,7 @@ int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle
 	return 0;
 }
 
-int gs_rm_free(int fd, uint32_t client, uint32_t parent, uint32_t object, uint32_t *ret_status)
+int gs_rm_call_free(int fd, uint32_t client, uint32_t parent, uint32_t object, uint32_t *ret_status)
 {
 	struct nv_free f = { .client = client, .parent = parent, .object = object };
 	int r = gs_rm_sys.ioctl(fd, _IOWR(NV_IOCTL_TYPE, NV_ESC_FREE, struct nv_free), &f);

@@ -12,7 +12,8 @@
 int gs_rm_client_exists(int fd, uint32_t own, uint32_t client)
 {
 	uint32_t params[3] = { client, client, 0 }, status = GS_NV_NOT_SUPPORTED;
-	int r = gs_rm_control(fd, own, own, CMD_ACCESS_RIGHTS, params, sizeof(params), &status);
+	int r = gs_rm_call_control(fd, own, own, CMD_ACCESS_RIGHTS, params, sizeof(params),
+				   &status);
 
 	if (r < 0)
 		return r;
@@ -23,13 +24,13 @@ int gs_rm_client_exists(int fd, uint32_t own, uint32_t client)
 
 int gs_rm_client_known(uint32_t client)
 {
-	CLEANUP_FD int fd = gs_rm_open_control();
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
 	uint32_t own = 0, status = 0;
 	int r;
 
 	if (fd < 0)
 		return fd;
-	r = gs_rm_alloc(fd, 0, 0, &own, NV_CLASS_ROOT, NULL, 0, &status);
+	r = gs_rm_call_alloc(fd, 0, 0, &own, NV_CLASS_ROOT, NULL, 0, &status);
 	if (r < 0 || status)
 		return r < 0 ? r : -EREMOTEIO;
 	/*

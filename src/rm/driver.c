@@ -32,7 +32,7 @@ static int find_version(const char *text, char *ret, size_t size)
 }
 
 /* Checks the file before opening it: opening a FUSE file would wait for the FUSE server. */
-int gs_rm_open_control(void)
+int gs_rm_driver_open_control(void)
 {
 	struct statx st;
 	int fd;
@@ -45,7 +45,7 @@ int gs_rm_open_control(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int gs_rm_open_gpu(unsigned int minor)
+int gs_rm_driver_open_gpu(unsigned int minor)
 {
 	struct statx st;
 	char path[32];
@@ -63,7 +63,7 @@ int gs_rm_open_gpu(unsigned int minor)
 static int ask_device(char *ret, size_t size)
 {
 	struct nv_version v = { .cmd = NV_VERSION_QUERY };
-	CLEANUP_FD int fd = gs_rm_open_control();
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
 	int r;
 
 	if (fd < 0)
@@ -87,17 +87,18 @@ static int ask_proc(char *ret, size_t size)
 	return find_version(line, ret, size);
 }
 
-bool gs_rm_branch_leaves(unsigned int branch)
+bool gs_rm_driver_branch_leaves(unsigned int branch)
 {
 	return nv_branch(branch)->branch == branch && nv_branch(branch)->witness == NV_GPU;
 }
 
-bool gs_rm_branch_known(unsigned int branch)
+bool gs_rm_driver_branch_known(unsigned int branch)
 {
 	return branch >= NV_BRANCH_FIRST && branch <= NV_BRANCH_LAST;
 }
 
-void gs_rm_branches_text(char *ret, size_t size, const char *between, const char *before_last)
+void gs_rm_driver_branches_text(char *ret, size_t size, const char *between,
+				const char *before_last)
 {
 	const struct nv_branch *row, *last = NULL;
 	size_t n = 0;

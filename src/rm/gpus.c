@@ -36,7 +36,7 @@ static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *par
 {
 	uint32_t status = 0;
 
-	return !gs_rm_control(c->fd, c->handle, object, cmd, params, size, &status) &&
+	return !gs_rm_call_control(c->fd, c->handle, object, cmd, params, size, &status) &&
 	       status == GS_NV_OK;
 }
 
@@ -65,12 +65,12 @@ static void ask_names(const struct client *c, struct gs_gpu *g)
 	struct nv_gpu_name name = { 0 };
 	uint32_t device = 0, subdevice = 0, status = 0, sub = g->sub_instance;
 
-	if (gs_rm_alloc(c->fd, c->handle, c->handle, &device, NV_CLASS_DEVICE, &dp, sizeof(dp),
-			&status) ||
+	if (gs_rm_call_alloc(c->fd, c->handle, c->handle, &device, NV_CLASS_DEVICE, &dp, sizeof(dp),
+			     &status) ||
 	    status)
 		return;
-	if (!gs_rm_alloc(c->fd, c->handle, device, &subdevice, NV_CLASS_SUBDEVICE, &sub,
-			 sizeof(sub), &status) &&
+	if (!gs_rm_call_alloc(c->fd, c->handle, device, &subdevice, NV_CLASS_SUBDEVICE, &sub,
+			      sizeof(sub), &status) &&
 	    !status) {
 		if (ask(c, subdevice, NV_CMD_GPU_GID, &gid, sizeof(gid)) &&
 		    memchr(gid.data, '\0', sizeof(gid.data)))
@@ -80,7 +80,7 @@ static void ask_names(const struct client *c, struct gs_gpu *g)
 			snprintf(g->name, sizeof(g->name), "%.*s", NV_GPU_NAME_LEN, name.name);
 		ask_vbios(c, subdevice, g);
 	}
-	gs_rm_free(c->fd, c->handle, c->handle, device, &status);
+	gs_rm_call_free(c->fd, c->handle, c->handle, device, &status);
 }
 
 static void fill(const struct client *c, const struct nv_card *card, unsigned int index,
@@ -93,7 +93,7 @@ static void fill(const struct client *c, const struct nv_card *card, unsigned in
 	snprintf(g->pci, sizeof(g->pci), "%08X:%02X:%02X.%X", card->domain, card->bus, card->slot,
 		 card->function & 7u);
 	/* RM knows the GPU's device and subdevice instance only while the GPU's file is open */
-	keep = gs_rm_open_gpu(card->minor);
+	keep = gs_rm_driver_open_gpu(card->minor);
 	if (ask(c, c->handle, NV_CMD_ID_INFO, &id, sizeof(id))) {
 		g->dev_instance = id.device;
 		g->sub_instance = id.subdevice;
@@ -127,7 +127,7 @@ int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err)
 {
 	struct nv_card cards[NV_MAX_CARDS];
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
-	CLEANUP_FD int fd = gs_rm_open_control();
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
 	struct client c = { .fd = fd };
 	uint32_t status = 0;
 	size_t n = 0;
@@ -140,7 +140,7 @@ int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err)
 	r = read_cards(fd, cards, &n);
 	if (r < 0)
 		return gs_fail(err, r, "the driver does not list its GPUs: %s", strerror(-r));
-	r = gs_rm_alloc(fd, 0, 0, &c.handle, NV_CLASS_ROOT, NULL, 0, &status);
+	r = gs_rm_call_alloc(fd, 0, 0, &c.handle, NV_CLASS_ROOT, NULL, 0, &status);
 	if (r < 0 || status)
 		return gs_fail(err, r < 0 ? r : -EREMOTEIO,
 			       "the driver refuses a client of ours (status 0x%x)", status);
@@ -149,7 +149,7 @@ int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		fill(&c, &cards[i], (unsigned int)i, &gpus[i]);
-	gs_rm_free(fd, c.handle, c.handle, c.handle, &status);
+	gs_rm_call_free(fd, c.handle, c.handle, c.handle, &status);
 	*ret = TAKE_PTR(gpus);
 	*ret_n = n;
 	return 0;

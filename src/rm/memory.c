@@ -17,7 +17,7 @@ struct asker {
 
 static int control(struct asker *a, uint32_t cmd, void *params, uint32_t size)
 {
-	int r = gs_rm_control(a->fd, a->client, a->subdevice, cmd, params, size, &a->status);
+	int r = gs_rm_call_control(a->fd, a->client, a->subdevice, cmd, params, size, &a->status);
 
 	return r ? r : a->status ? -EREMOTEIO : 0;
 }
@@ -25,7 +25,7 @@ static int control(struct asker *a, uint32_t cmd, void *params, uint32_t size)
 static int alloc(struct asker *a, uint32_t parent, uint32_t class_, void *params, uint32_t size,
 		 uint32_t *ret)
 {
-	int r = gs_rm_alloc(a->fd, a->client, parent, ret, class_, params, size, &a->status);
+	int r = gs_rm_call_alloc(a->fd, a->client, parent, ret, class_, params, size, &a->status);
 
 	return r ? r : a->status ? -EREMOTEIO : 0;
 }
@@ -167,13 +167,13 @@ int gs_rm_memory_read(const struct gs_gpu *gpu, unsigned int branch, struct gs_r
 {
 	const struct asker nobody = { 0 };
 	CLEANUP_FD int gpu_fd = -1;
-	CLEANUP_FD int fd = gs_rm_open_control();
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
 
 	*ret = (struct gs_rm_memory){ 0 };
 	if (fd < 0)
 		return fail(&nobody, fd, err);
 	/* RM knows the GPU's device and subdevice instance only while the GPU's file is open */
-	gpu_fd = gs_rm_open_gpu(gpu->minor);
+	gpu_fd = gs_rm_driver_open_gpu(gpu->minor);
 	if (gpu_fd < 0)
 		return fail(&nobody, gpu_fd, err);
 	return gs_rm_memory_ask(fd, gpu, branch, ret, err);

@@ -41,7 +41,7 @@ static bool op_refuses(enum gs_rm_op op, uint32_t status)
 	       (status == GS_NV_NOT_SUPPORTED && op != GS_RM_SET_INTERLEAVE);
 }
 
-bool gs_rm_refused(const struct gs_rm_step *step)
+bool gs_rm_ops_refused(const struct gs_rm_step *step)
 {
 	if (step->res.partly)
 		return false;
@@ -64,7 +64,7 @@ static int control(struct gs_session *s, uint32_t object, uint32_t cmd, void *pa
 		   struct gs_rm_result *res)
 {
 	uint32_t status = GS_NV_OK;
-	int r = gs_rm_control(s->fd, s->tsg->client, object, cmd, params, size, &status);
+	int r = gs_rm_call_control(s->fd, s->tsg->client, object, cmd, params, size, &status);
 
 	res->calls++;
 	res->status = status;
@@ -157,7 +157,7 @@ static bool refused_all(bool disable, int err, const struct gs_rm_result *res)
 	struct gs_rm_step step = { .op = disable ? GS_RM_SUSPEND : GS_RM_RESUME, .res = *res };
 
 	step.res.err = err;
-	return gs_rm_refused(&step);
+	return gs_rm_ops_refused(&step);
 }
 
 /* Returns the first error; *@ret_done: the channels up to the end of the batch that failed. */
@@ -300,7 +300,8 @@ static bool out_of_range(enum gs_rm_op op, uint32_t arg)
 	return false;
 }
 
-int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
+int gs_rm_ops_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg,
+		      struct gs_rm_result *res)
 {
 	if (out_of_range(op, arg))
 		return -ERANGE;

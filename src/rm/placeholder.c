@@ -14,21 +14,21 @@ static int alloc(const struct gs_gpu *gpu, int fd, uint64_t bytes, uint32_t *ret
 	struct nv_memory_params p = { .attr = NV_MEMORY_NONCONTIGUOUS, .size = bytes };
 	struct nv_device_params dp = { .device = gpu->dev_instance };
 	uint32_t client = 0, device = 0, memory = 0;
-	int r = gs_rm_alloc(fd, 0, 0, &client, NV_CLASS_ROOT, NULL, 0, ret_status);
+	int r = gs_rm_call_alloc(fd, 0, 0, &client, NV_CLASS_ROOT, NULL, 0, ret_status);
 
 	if (!r && !*ret_status)
-		r = gs_rm_alloc(fd, client, client, &device, NV_CLASS_DEVICE, &dp, sizeof(dp),
-				ret_status);
+		r = gs_rm_call_alloc(fd, client, client, &device, NV_CLASS_DEVICE, &dp, sizeof(dp),
+				     ret_status);
 	if (!r && !*ret_status)
-		r = gs_rm_alloc(fd, client, device, &memory, NV_CLASS_MEMORY_LOCAL, &p, sizeof(p),
-				ret_status);
+		r = gs_rm_call_alloc(fd, client, device, &memory, NV_CLASS_MEMORY_LOCAL, &p,
+				     sizeof(p), ret_status);
 	return r;
 }
 
 int gs_placeholder_take(const struct gs_gpu *gpu, uint64_t bytes, struct gs_placeholder *ret)
 {
-	CLEANUP_FD int fd = gs_rm_open_control();
-	CLEANUP_FD int gpu_fd = gs_rm_open_gpu(gpu->minor);
+	CLEANUP_FD int fd = gs_rm_driver_open_control();
+	CLEANUP_FD int gpu_fd = gs_rm_driver_open_gpu(gpu->minor);
 	uint32_t status = 0;
 	int r;
 

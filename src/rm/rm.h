@@ -32,11 +32,12 @@ const char *gs_rm_status_name(uint32_t status);
  * Raw calls on a descriptor. Return 0 if RM answered, with its status in *ret_status, which may be
  * an error. Return -errno if the ioctl failed before RM answered.
  */
-int gs_rm_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *params,
-		  uint32_t size, uint32_t *ret_status);
-int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle, uint32_t class_,
-		void *params, uint32_t size, uint32_t *ret_status);
-int gs_rm_free(int fd, uint32_t client, uint32_t parent, uint32_t object, uint32_t *ret_status);
+int gs_rm_call_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *params,
+		       uint32_t size, uint32_t *ret_status);
+int gs_rm_call_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle,
+		     uint32_t class_, void *params, uint32_t size, uint32_t *ret_status);
+int gs_rm_call_free(int fd, uint32_t client, uint32_t parent, uint32_t object,
+		    uint32_t *ret_status);
 
 /* True if the status says that RM has no such object or no such client. */
 static inline bool gs_rm_is_denial(uint32_t status)
@@ -56,26 +57,27 @@ int gs_rm_client_known(uint32_t client);
  * Opens the driver's control file; the caller closes the descriptor. -ENODEV: the file at that path
  * is not the driver's.
  */
-int gs_rm_open_control(void);
+int gs_rm_driver_open_control(void);
 /* Opens /dev/nvidiaMINOR in the same way. */
-int gs_rm_open_gpu(unsigned int minor);
+int gs_rm_driver_open_gpu(unsigned int minor);
 /*
  * Reads the driver's branch (such as 580) and its full version. -ENODEV: no driver answers. -EACCES
  * or -EPERM: its file may not be opened.
  */
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err);
 /* False: the layout of this branch's structures was never checked, and can only be guessed. */
-bool gs_rm_branch_known(unsigned int branch);
+bool gs_rm_driver_branch_known(unsigned int branch);
 /*
  * Writes the numbers of the tested branches: "535, 550 or 570" with ", " and " or ". @between NULL:
  * only the first and the last.
  */
-void gs_rm_branches_text(char *ret, size_t size, const char *between, const char *before_last);
+void gs_rm_driver_branches_text(char *ret, size_t size, const char *between,
+				const char *before_last);
 /*
  * True if SUSPEND with argument 1 was tried on a GPU with this branch: no call waits, and the TSG
  * leaves at once.
  */
-bool gs_rm_branch_leaves(unsigned int branch);
+bool gs_rm_driver_branch_leaves(unsigned int branch);
 
 /* ---- GPUs ---------------------------------------------------------------------------------- */
 

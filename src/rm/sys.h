@@ -41,6 +41,7 @@ struct gs_session {
 };
 
 /* Performs one operation. -EBADF: the TSG's client is not on this file. */
-int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res);
+int gs_rm_ops_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg,
+		      struct gs_rm_result *res);
 
 #endif /* GPUSCHED_RM_SYS_H */

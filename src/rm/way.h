@@ -75,7 +75,7 @@ struct gs_rm_result {
 	/*
 	 * 0, or an error:
 	 * -ESRCH: the owner has ended; -ENOENT: the TSG has ended;
-	 * -EREMOTEIO: RM answered an error, @status (gs_rm_refused()); -EPERM: no permission;
+	 * -EREMOTEIO: RM answered an error, @status (gs_rm_ops_refused()); -EPERM: no permission;
 	 * -EBADF: the owner no longer has a descriptor of the client's file;
 	 * -ETIMEDOUT: no call was made, since the owner holds its execve() lock;
 	 * -ECANCELED: the step was not begun, or its thread was given up;
@@ -106,7 +106,7 @@ struct gs_rm_step {
  * True if the failed step surely changed nothing. After any other error the setting is unknown: RM
  * answers some errors after GSP has applied the change.
  */
-bool gs_rm_refused(const struct gs_rm_step *step);
+bool gs_rm_ops_refused(const struct gs_rm_step *step);
 
 struct gs_way {
 	const char *name;
@@ -131,9 +131,9 @@ const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
  * Why no descriptor of the process can be borrowed, though it lives; NULL: it can, or the process is
  * not there. Waits for nobody.
  */
-const char *gs_rm_unreachable(pid_t pid);
+const char *gs_rm_borrow_unreachable(pid_t pid);
 /* The same as the property of a kernel: NULL if descriptors of each thread can be borrowed. */
-const char *gs_rm_unreachable_here(void);
+const char *gs_rm_borrow_unreachable_here(void);
 
 /*
  * Copies descriptor @number, which must be the control file, from process @pid. Adoption uses this

@@ -136,7 +136,7 @@ static void try_thread(void)
 	lends_by_leader_only = fd < 0 && errno == EINVAL;
 }
 
-const char *gs_rm_unreachable_here(void)
+const char *gs_rm_borrow_unreachable_here(void)
 {
 	static pthread_once_t tried = PTHREAD_ONCE_INIT;
 
@@ -146,9 +146,9 @@ const char *gs_rm_unreachable_here(void)
 		       : NULL;
 }
 
-const char *gs_rm_unreachable(pid_t pid)
+const char *gs_rm_borrow_unreachable(pid_t pid)
 {
-	const char *here = gs_rm_unreachable_here();
+	const char *here = gs_rm_borrow_unreachable_here();
 
 	return here && gs_process_is_leaderless(pid) ? here : NULL;
 }
@@ -257,7 +257,7 @@ static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_r
 			s->proven = false;
 			step->res.fd = number;
 		}
-		r = gs_rm_perform(s, step->op, step->arg, &step->res);
+		r = gs_rm_ops_perform(s, step->op, step->arg, &step->res);
 		/* -ENOTTY: in the simulator, the file is not a control file */
 		if ((r != -EBADF && r != -ENOTTY) || s->proven)
 			return r;
@@ -388,7 +388,7 @@ int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_f
 	if (r == -ESRCH)
 		return gs_fail(err, r, "process %d is gone", (int)pid);
 	if (r == -ENOTSUP)
-		return gs_fail(err, r, "process %d: %s", (int)pid, gs_rm_unreachable_here());
+		return gs_fail(err, r, "process %d: %s", (int)pid, gs_rm_borrow_unreachable_here());
 	if (r == -EBADF)
 		return gs_fail(err, r, "process %d holds no NVIDIA control file", (int)pid);
 	if (r == -ETIMEDOUT)

@@ -35,7 +35,7 @@ struct gs_service {
 	struct gs_requests *requests;
 	void *selves[GS_ROOM_MAX];    /* pointers to these rooms, as arguments for observers */
 	int lock_fd, table_fd;        /* locks of the instance and of its table; -1: not held */
-	bool self_added;              /* our pid was entered by gs_self_add() */
+	bool self_added;              /* our pid was entered by gs_cfg_self_add() */
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;
 	struct gs_reload *reload; /* the reload under way; NULL: none */

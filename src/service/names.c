@@ -23,7 +23,7 @@
 #define MOST_S 60u
 
 struct gs_names {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_config *config; /* a copy: a reload may free the other */
 	struct gs_declared made;
 	struct gs_error err;
@@ -65,7 +65,7 @@ static int put_in_force(struct gs_service *s, struct gs_names *n)
 		return r;
 	n->made.classes = NULL;
 	r = gs_budgets_set(s->control, s->figures, &n->made.budgets, &n->err);
-	gs_records_look(s->intake);
+	gs_rescan_all(s->intake);
 	gs_engine_touch_all(s->hub->engine);
 	return r;
 }
@@ -104,7 +104,7 @@ static void take(struct gs_service *s, struct gs_names *n)
 	n->made.waiting = before;
 }
 
-static void work(struct gs_errand *e)
+static void work(struct gs_task *e)
 {
 	struct gs_names *n = (struct gs_names *)e;
 
@@ -134,7 +134,7 @@ static void plan(struct gs_service *s)
 		gs_log(LOG_ERR, "nobody asks for the names of users again: out of memory");
 }
 
-static void end(struct gs_errand *e)
+static void end(struct gs_task *e)
 {
 	struct gs_names *n = (struct gs_names *)e;
 	struct gs_service *s = e->owner;
@@ -145,15 +145,15 @@ static void end(struct gs_errand *e)
 		if (s->hub->waiting.n)
 			plan(s);
 	}
-	gs_errand_unref(e);
+	gs_task_unref(e);
 }
 
-static void names_free(struct gs_errand *e)
+static void names_free(struct gs_task *e)
 {
 	struct gs_names *n = (struct gs_names *)e;
 
 	gs_config_free(n->config);
-	gs_declared_done(&n->made);
+	gs_config_declared_done(&n->made);
 	free(n);
 }
 
@@ -163,10 +163,10 @@ static int begin(struct gs_service *s)
 	int r = n ? gs_config_copy(s->hub->config, &n->config) : -ENOMEM;
 
 	if (!r) {
-		n->errand.work = work;
-		n->errand.end = end;
-		n->errand.free = names_free;
-		r = gs_errand_begin(&n->errand, s->hub, s);
+		n->task.work = work;
+		n->task.end = end;
+		n->task.free = names_free;
+		r = gs_task_begin(&n->task, s->hub, s);
 	}
 	if (!r) {
 		s->names = n;
@@ -187,7 +187,7 @@ void gs_names_start(struct gs_service *s)
 	if (begin(s)) {
 		plan(s);
 	} else {
-		p.fd = s->names->errand.fd;
+		p.fd = s->names->task.fd;
 		if (poll(&p, 1, START_MS) > 0)
 			take(s, s->names);
 	}
@@ -198,7 +198,7 @@ void gs_names_start(struct gs_service *s)
 
 void gs_names_replaced(struct gs_service *s)
 {
-	gs_texts_clear(&s->hub->waiting);
+	gs_config_clear_texts(&s->hub->waiting);
 	s->hub->waiting_budgets = 0;
 	s->names_due = sd_event_source_disable_unref(s->names_due);
 	if (s->names)
@@ -213,6 +213,6 @@ void gs_names_end(struct gs_service *s)
 	if (!n)
 		return;
 	n->ends = true;
-	gs_errand_leave(&n->errand, LEAVE_MS);
+	gs_task_leave(&n->task, LEAVE_MS);
 	s->names = NULL;
 }

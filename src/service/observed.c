@@ -29,7 +29,7 @@
 #include "figures/ledger.h"
 #include "hub/limited.h"
 #include "hub/processes.h"
-#include "requests/privacy.h"
+#include "requests/view.h"
 
 /*
  * Calls the policy for the end of a TSG. After an end that a tap saw, the tap has already called
@@ -39,7 +39,7 @@ static void policy_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;
 	if (s->hub->policy && end->by != GS_END_TAP && end->by != GS_END_MISSED)
-		gs_policy_ask(s->hub->policy, GPUSCHED_RUN_TASK_DESTROY, &end->key, 0);
+		gs_stock_ask(s->hub->policy, GPUSCHED_RUN_TASK_DESTROY, &end->key, 0);
 }
 
 /*
@@ -56,7 +56,7 @@ static void policy_tapped(void *self, const struct gpusched_event *ev)
 
 	for (size_t i = 0; s->hub->policy && i < GS_COUNT(types); i++)
 		if (types[i] == ev->type)
-			gs_policy_nudge(s->hub->policy);
+			gs_stock_nudge(s->hub->policy);
 }
 
 /* After a missed end, a new TSG may have the same handle, so the engine looks at that key again. */
@@ -67,7 +67,7 @@ static void engine_ended(void *self, const struct gs_end *end)
 		return;
 	gs_engine_forget(s->hub->engine, &end->key);
 	if (end->by == GS_END_TAP)
-		gs_engine_let_go(s->hub->engine);
+		gs_jobs_let_go(s->hub->engine);
 	if (end->by == GS_END_MISSED)
 		gs_engine_touch(s->hub->engine, &end->key);
 }
@@ -82,7 +82,7 @@ static void limit_tapped(void *self, const struct gpusched_event *ev)
 {
 	const struct gs_service *s = self;
 	if (ev->type == GPUSCHED_EV_LIMIT)
-		gs_limited(s->hub, gs_event_owner(s->requests, ev), GS_LIMIT_TABLE);
+		gs_limited(s->hub, gs_view_owner(s->requests, ev), GS_LIMIT_TABLE);
 }
 
 /*
@@ -107,14 +107,15 @@ static const struct gs_observer observers[] = {
 	  .process_changed = gs_counted_process_changed, .process_ended = gs_counted_process_ended,
 	  .beat = gs_counted_beat },
 	{ "intake", GS_ROOM_INTAKE, .tapped = gs_intake_tapped, .ended = gs_intake_ended,
-	  .deadline_told = gs_record_deadline, .answered = gs_intake_answered,
+	  .deadline_told = gs_settle_deadline, .answered = gs_intake_answered,
 	  .beat = gs_intake_beat, .policy_changed = gs_promise_policy_changed,
-	  .overtaken = gs_looking_overtaken, .restored = gs_ends_check },
-	{ "jobs", GS_ROOM_INTAKE, .process_ended = gs_process_job_ended },
+	  .overtaken = gs_rescan_overtaken, .restored = gs_ends_check },
+	{ "jobs", GS_ROOM_INTAKE, .process_ended = gs_settle_job_ended },
 	{ "recordings", GS_ROOM_REQUESTS, .seen = gs_trace_record, .ended = gs_trace_ended,
 	  .turn = gs_trace_turn, .turns_read = gs_trace_flush, .request_split = gs_trace_request },
-	{ "GPU time", GS_ROOM_FIGURES, .tapped = gs_sight_event, .seen = gs_sight_record,
-	  .ended = gs_sight_ended, .called = gs_sight_call, .policy_changed = gs_sight_policy },
+	{ "GPU time", GS_ROOM_FIGURES, .tapped = gs_gpu_time_event, .seen = gs_gpu_time_record,
+	  .ended = gs_gpu_time_ended, .called = gs_gpu_time_call,
+	  .policy_changed = gs_gpu_time_policy },
 	{ "ledger", GS_ROOM_FIGURES, .told = gs_ledger_event, .seen = gs_ledger_record,
 	  .ended = gs_ledger_ended, .process_ended = gs_ledger_process_ended,
 	  .called = gs_ledger_call, .said = gs_ledger_said, .request = gs_ledger_request,
@@ -140,7 +141,7 @@ static const struct gs_observer observers[] = {
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called,
 	  .process_ended = gs_calls_process_ended },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
-	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },
+	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_anomalies_ended },
 	{ "engine", GS_ROOM_TOP, .ended = engine_ended, .overtaken = engine_overtaken },
 	{ "limits", GS_ROOM_TOP, .tapped = limit_tapped },
 	{

@@ -23,7 +23,7 @@
 #include "table/cfg.h"
 
 struct gs_reload {
-	struct gs_errand errand;
+	struct gs_task task;
 	struct gs_service_reload how;
 	bool again; /* another one was asked for meanwhile */
 	bool ends;  /* the instance ends */
@@ -98,7 +98,7 @@ static int apply(struct gs_service *s, struct gs_reload *l)
 	gs_names_replaced(s);
 	gs_engine_limits(s->hub->engine, config->switch_cost_us, config->hold_limit_ms);
 	gs_cfg_gate(s->hub->table, !s->hub->opts.dry_run && config->gate && !s->control->hooked);
-	gs_records_look(s->intake);
+	gs_rescan_all(s->intake);
 	gs_engine_touch_all(s->hub->engine);
 	if (strcmp(old->pod_logs, config->pod_logs) ||
 	    strcmp(old->container_logs, config->container_logs) ||
@@ -111,7 +111,7 @@ static int apply(struct gs_service *s, struct gs_reload *l)
 	return 0;
 }
 
-static void reload_work(struct gs_errand *e)
+static void reload_work(struct gs_task *e)
 {
 	struct gs_reload *l = (struct gs_reload *)e;
 
@@ -120,7 +120,7 @@ static void reload_work(struct gs_errand *e)
 		l->code = gs_config_declare(l->config, GS_NAMING_STRICT, &l->made, &l->err);
 }
 
-static void reload_end(struct gs_errand *e)
+static void reload_end(struct gs_task *e)
 {
 	struct gs_reload *l = (struct gs_reload *)e;
 	struct gs_service *s = e->owner;
@@ -128,7 +128,7 @@ static void reload_end(struct gs_errand *e)
 
 	s->reload = NULL;
 	if (l->ends) {
-		gs_errand_unref(e);
+		gs_task_unref(e);
 		return;
 	}
 	if (!l->code)
@@ -136,15 +136,15 @@ static void reload_end(struct gs_errand *e)
 	l->how.done(l->how.user, l->code ? NULL : TAKE_PTR(l->config), l->code, &l->err);
 	if (l->again && gs_service_reload(s, &l->how, &err))
 		l->how.done(l->how.user, NULL, -ENOMEM, &err);
-	gs_errand_unref(e);
+	gs_task_unref(e);
 }
 
-static void reload_free(struct gs_errand *e)
+static void reload_free(struct gs_task *e)
 {
 	struct gs_reload *l = (struct gs_reload *)e;
 
 	gs_config_free(l->config);
-	gs_declared_done(&l->made);
+	gs_config_declared_done(&l->made);
 	free(l);
 }
 
@@ -162,10 +162,10 @@ int gs_service_reload(struct gs_service *s, const struct gs_service_reload *how,
 	if (!l)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	l->how = *how;
-	l->errand.work = reload_work;
-	l->errand.end = reload_end;
-	l->errand.free = reload_free;
-	r = gs_errand_begin(&l->errand, s->hub, s);
+	l->task.work = reload_work;
+	l->task.end = reload_end;
+	l->task.free = reload_free;
+	r = gs_task_begin(&l->task, s->hub, s);
 	if (r) {
 		free(l);
 		return gs_fail(err, r, "no thread: %s", strerror(-r));
@@ -181,6 +181,6 @@ void gs_reload_end(struct gs_service *s)
 	if (!l)
 		return;
 	l->ends = true;
-	gs_errand_leave(&l->errand, LEAVE_MS);
+	gs_task_leave(&l->task, LEAVE_MS);
 	s->reload = NULL;
 }

@@ -63,7 +63,7 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
 	struct gs_declared made = { NULL };
 	int r = gs_config_declare(config, GS_NAMING_STRICT, &made, err);
 
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	return r;
 }
 
@@ -76,7 +76,7 @@ static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 	struct stat st;
 	int r;
 
-	r = gs_cfg_get(s->hub->table, &cfg);
+	r = gs_table_cfg(s->hub->table, &cfg);
 	if (r)
 		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
 	if (stat("/proc/self/ns/pid", &st))
@@ -94,14 +94,14 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	int r;
 
 	*ret_fresh = gs_taps_status(&status, NULL) || !status.on;
-	r = s->hub->opts.read_only ? gs_taps_on(err) : gs_taps_ready(err);
+	r = s->hub->opts.read_only ? gs_taps_on(err) : gs_takeover_taps_ready(err);
 	if (!r)
 		r = gs_table_open(&s->hub->table, err);
 	if (!r)
 		r = check_pid_namespace(s, err);
 	if (r)
 		return gs_fail(err, r, "the taps cannot be turned on: %s", strerror(-r));
-	s->self_added = !gs_self_add(s->hub->table, getpid());
+	s->self_added = !gs_cfg_self_add(s->hub->table, getpid());
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 			gs_taps_off(NULL);
 		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
 	}
-	if (!gs_rm_branch_known(s->hub->branch) && !s->hub->config->unknown_driver)
+	if (!gs_rm_driver_branch_known(s->hub->branch) && !s->hub->config->unknown_driver)
 		only_watch(s->hub);
 	if (!s->hub->opts.read_only)
 		gs_cfg_gpus(s->hub->table, s->hub->gpus, s->hub->ngpus);
@@ -159,7 +159,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 
 	if (s->hub->opts.read_only || s->hub->opts.dry_run)
 		return 0;
-	r = gs_cfg_get(s->hub->table, &cfg);
+	r = gs_table_cfg(s->hub->table, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
 	/* first, so that the dead daemon's gate stops no more processes during the restore */
@@ -220,7 +220,7 @@ static int start_guardian(struct gs_service *s, struct gs_error *err)
 static void dispatch_engine(struct gs_service *s)
 {
 	gs_engine_dispatch(s->hub->engine);
-	gs_waits_happened(&s->hub->waits, GS_ON_ENGINE);
+	gs_completions_happened(&s->hub->waits, GS_ON_ENGINE);
 }
 
 static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user)
@@ -239,7 +239,7 @@ static void complete(struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
 
-	gs_sight_complete(s->figures, rec);
+	gs_gpu_time_complete(s->figures, rec);
 	if ((rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable &&
 	    gs_past_of(s->hub->table, (pid_t)rec->task.pid))
 		rec->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
@@ -304,7 +304,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 
 	r = gs_engine_new(s->hub->table, &opts, &s->hub->engine, err);
 	if (!r)
-		r = gs_cfg_get(s->hub->table, &cfg);
+		r = gs_table_cfg(s->hub->table, &cfg);
 	s->hub->epoch = cfg.epoch;
 	if (!r)
 		r = sd_event_add_io(s->hub->event, &s->hub->results, gs_engine_fd(s->hub->engine),
@@ -360,7 +360,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		r = gs_intake_start(s->intake, err);
 	if (!r && s->hub->opts.daemon) { /* only policies use the map of jobs, and need a daemon */
-		r = gs_jobs_begin(s->hub->table);
+		r = gs_facts_begin_jobs(s->hub->table);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
 	}
@@ -381,7 +381,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		return gs_fail(err, r, "out of memory");
 	gs_agents_start(s->control);
 	gs_counted_start(s->control);
-	gs_records_settle(s->intake);
+	gs_rescan_at_once(s->intake);
 	gs_adopting_go_on(s->intake);
 	gs_cfg_gate(s->hub->table, gs_host_gate(s->control));
 	if (gs_launches_forget())
@@ -420,7 +420,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return r;
 	gs_saved_load(s->control);
-	gs_past_learn(s->control);
+	gs_reapply_learn(s->control);
 	r = repair(s, err);
 	if (r)
 		return r;
@@ -530,13 +530,13 @@ static void restore_at_end(struct gs_service *s)
 		gs_log(LOG_ERR, "%s", err.text);
 		return;
 	}
-	gs_errand_wait(&t->errand);
+	gs_task_wait(&t->task);
 	if (t->code)
 		gs_log(LOG_ERR, "restore: %s", t->err.text);
 	if (t->done.changed)
 		gs_log(LOG_INFO, "%u TSGs put back, %u gone, %u failed", t->done.restored,
 		       t->done.gone, t->done.failed);
-	gs_errand_unref(&t->errand);
+	gs_task_unref(&t->task);
 }
 
 static void end_acting(struct gs_service *s)
@@ -551,7 +551,7 @@ static void end_acting(struct gs_service *s)
 	gs_parking_end(s->parking);
 	gs_counted_end(s->control);
 	gs_agents_end(s->control);
-	gs_questions_end(s->requests);
+	gs_verb_history_end(s->requests);
 	gs_alerting_end(s->requests);
 	gs_harm_end(s->control);
 	gs_budgets_end(s->control);
@@ -559,8 +559,8 @@ static void end_acting(struct gs_service *s)
 	gs_means_end(s->means);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
-	gs_oddities_end(s->figures);
-	gs_sight_end(s->figures);
+	gs_anomalies_end(s->figures);
+	gs_gpu_time_end(s->figures);
 	gs_intake_quiet(s->intake);
 	s->hub->results = sd_event_source_disable_unref(s->hub->results);
 	s->hub->due = sd_event_source_disable_unref(s->hub->due);
@@ -578,14 +578,14 @@ void gs_service_free(struct gs_service *s)
 	gs_reload_end(s);
 	gs_names_end(s);
 	if (s->control->restoring)
-		gs_errand_wait(&s->control->restoring->errand);
+		gs_task_wait(&s->control->restoring->task);
 	gs_saved_end(s->control);
 	end_acting(s);
 	gs_adopting_end(s->intake);
 	gs_pods_finish(s->intake);
 	gs_aliases_end(s->intake);
 	gs_hardware_end(s->intake);
-	gs_sweeping_end(s->intake);
+	gs_reap_end(s->intake);
 	/*
 	 * waits for a policy that is still in the compiler or the verifier; the running policy was
 	 * stopped in end_acting()
@@ -601,7 +601,7 @@ void gs_service_free(struct gs_service *s)
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);
 	if (s->self_added)
-		gs_self_del(s->hub->table, getpid());
+		gs_cfg_self_del(s->hub->table, getpid());
 	free_rooms(s);
 	gs_budget_rules_done(&s->budgets);
 	if (s->lock_fd >= 0)

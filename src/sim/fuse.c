@@ -271,7 +271,7 @@ static int sleep_until(const struct sim_server *s, uint64_t next, struct epoll_e
 
 	if (next == UINT64_MAX)
 		return epoll_wait(s->epoll, ev, max, -1);
-	real = sim_clock_to_real(&s->clock, next);
+	real = sim_ring_clock_to_real(&s->clock, next);
 	if (real > now) {
 		rest.tv_sec = (time_t)((real - now) / NS_PER_S);
 		rest.tv_nsec = (long)((real - now) % NS_PER_S);
@@ -282,7 +282,7 @@ static int sleep_until(const struct sim_server *s, uint64_t next, struct epoll_e
 /* Handles all events up to now, in order. Returns when the next one is. */
 static uint64_t step(struct sim_server *s)
 {
-	uint64_t now = sim_clock_now(&s->clock), next;
+	uint64_t now = sim_ring_clock_now(&s->clock), next;
 
 	if (now < sim_model_now(s->model))
 		now = sim_model_now(s->model);
@@ -440,7 +440,7 @@ static int serve(struct sim_server *s, int ready_fd, struct gs_error *err)
 	return 0;
 }
 
-int sim_server_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err)
+int sim_fuse_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err)
 {
 	struct sim_server s = { .config = config };
 	int r;

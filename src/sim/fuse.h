@@ -23,6 +23,6 @@ struct sim_server_config {
  * Mounts and serves. Writes one byte to @ready_fd once mounted, and closes it. Returns when
  * unmounted or after SIGTERM.
  */
-int sim_server_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err);
+int sim_fuse_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_FUSE_H */

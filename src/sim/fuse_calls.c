@@ -90,7 +90,7 @@ void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
 		.read = mem_read,
 		.write = mem_write,
 		.capable = capable,
-		.map = sim_caller_map,
+		.map = sim_fuse_caller_map,
 	};
 	if (need_tgid && status_value(ctx->pid, "\nTgid:", 10, &tgid))
 		c->tgid = (pid_t)tgid;
@@ -115,8 +115,8 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	if (!grown)
 		return -ENOMEM;
 	h->doorbells = grown;
-	memfd = sim_caller_memfd(c, a->memfd);
-	bell = sim_caller_eventfd(c, a->eventfd);
+	memfd = sim_fuse_caller_memfd(c, a->memfd);
+	bell = sim_fuse_caller_eventfd(c, a->eventfd);
 	if (memfd < 0 || bell < 0)
 		return -EBADF;
 	/*
@@ -262,7 +262,7 @@ static void set_times(struct sim_server *s, struct call *k)
 			cost.call = SIM_CALL_KICK;
 	}
 	/* only a borrower's call hangs, so that the owner's program can start */
-	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
+	if (cost.hang && (cost.any || k->caller.tgid != sim_rm_file_opener(k->h->file))) {
 		k->hang = true;
 		k->effect_ns = k->reply_ns = UINT64_MAX;
 		return;

@@ -89,19 +89,19 @@ static int copy_fd(const struct sim_caller *c, int number, bool (*is_wanted)(int
 	return -ENOTSUP;
 }
 
-int sim_caller_eventfd(const struct sim_caller *c, int number)
+int sim_fuse_caller_eventfd(const struct sim_caller *c, int number)
 {
 	return copy_fd(c, number, is_eventfd);
 }
 
-int sim_caller_memfd(const struct sim_caller *c, int number)
+int sim_fuse_caller_memfd(const struct sim_caller *c, int number)
 {
 	return copy_fd(c, number, is_memfd);
 }
 
-int sim_caller_map(const struct sim_caller *c, int number, size_t size, void **ret)
+int sim_fuse_caller_map(const struct sim_caller *c, int number, size_t size, void **ret)
 {
-	CLEANUP_FD int fd = sim_caller_memfd(c, number);
+	CLEANUP_FD int fd = sim_fuse_caller_memfd(c, number);
 
 	return fd < 0 ? fd : sim_memfd_map(fd, size, ret);
 }

@@ -48,9 +48,9 @@ void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid);
 /*
  * In fuse_fds.c: copy a descriptor of the caller. -ENOTSUP: another kind of file; -EBUSY; -errno.
  */
-int sim_caller_memfd(const struct sim_caller *c, int number);
-int sim_caller_eventfd(const struct sim_caller *c, int number);
+int sim_fuse_caller_memfd(const struct sim_caller *c, int number);
+int sim_fuse_caller_eventfd(const struct sim_caller *c, int number);
 /* Implements map() of struct sim_caller. */
-int sim_caller_map(const struct sim_caller *c, int number, size_t size, void **ret);
+int sim_fuse_caller_map(const struct sim_caller *c, int number, size_t size, void **ret);
 
 #endif /* GPUSCHED_SIM_FUSE_PRIV_H */

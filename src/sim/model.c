@@ -127,8 +127,8 @@ static struct sim_engine_state *find_engine(struct sim_model *m, unsigned int gp
 	return NULL;
 }
 
-int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
-		struct sim_tsg **ret)
+int sim_model_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
+		      struct sim_tsg **ret)
 {
 	struct sim_engine_state *e = find_engine(m, gpu, engine);
 	struct sim_tsg *t;
@@ -153,19 +153,19 @@ int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void
 	return 0;
 }
 
-void sim_tsg_free(struct sim_tsg *t)
+void sim_model_tsg_free(struct sim_tsg *t)
 {
 	if (!t)
 		return;
 	t->scheduled = false;
-	sim_tsg_update_ready(t);
+	sim_work_update_ready(t);
 	sim_engine_forget(t->eng, t);
 	sim_round_remove(t->eng, t);
 	free_channels(t);
 	free(t);
 }
 
-int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret)
+int sim_model_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret)
 {
 	struct sim_channel *ch = calloc(1, sizeof(*ch));
 
@@ -180,12 +180,12 @@ int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel *
 	return 0;
 }
 
-void sim_channel_look(struct sim_channel *ch)
+void sim_model_channel_look(struct sim_channel *ch)
 {
 	sim_work_touch(ch->tsg);
 }
 
-void sim_channel_free(struct sim_channel *ch)
+void sim_model_channel_free(struct sim_channel *ch)
 {
 	struct sim_channel **p;
 	struct sim_tsg *t;
@@ -204,8 +204,8 @@ void sim_channel_free(struct sim_channel *ch)
 	sim_work_touch(t);
 }
 
-int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
-		      unsigned int sm_pct)
+int sim_model_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
+			    unsigned int sm_pct)
 {
 	uint64_t places = (uint64_t)ch->tsg->eng->m->p.blocks_at_once * sm_pct / 100;
 
@@ -217,17 +217,17 @@ int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int 
 	return 0;
 }
 
-void *sim_tsg_user(const struct sim_tsg *t)
+void *sim_model_tsg_user(const struct sim_tsg *t)
 {
 	return t->user;
 }
 
-struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch)
+struct sim_tsg *sim_model_channel_tsg(const struct sim_channel *ch)
 {
 	return ch->tsg;
 }
 
-int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
+int sim_model_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
 {
 	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
 		return -EINVAL;
@@ -238,7 +238,7 @@ int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
 	return 0;
 }
 
-int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level)
+int sim_model_tsg_set_interleave(struct sim_tsg *t, unsigned int level)
 {
 	if (level >= SIM_LEVELS)
 		return -EINVAL;
@@ -249,7 +249,7 @@ int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level)
 	return 0;
 }
 
-int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode)
+int sim_model_tsg_set_mode(struct sim_tsg *t, unsigned int mode)
 {
 	if (mode >= SIM_MODES)
 		return -EINVAL;
@@ -257,35 +257,35 @@ int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode)
 	return 0;
 }
 
-void sim_tsg_schedule(struct sim_tsg *t, bool on)
+void sim_model_tsg_schedule(struct sim_tsg *t, bool on)
 {
 	sim_work_sync(t);
 	t->scheduled = on;
 	sim_work_touch(t);
 }
 
-void sim_tsg_preempt(struct sim_tsg *t)
+void sim_model_tsg_preempt(struct sim_tsg *t)
 {
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
 		if (ch->leaves)
-			sim_channel_enable(ch, false);
+			sim_work_enable_channel(ch, false);
 	if (t->eng->cur != t)
 		return;
 	t->eng->preempt = true;
 	sim_work_touch(t);
 }
 
-void sim_channel_leave(struct sim_channel *ch)
+void sim_model_channel_leave(struct sim_channel *ch)
 {
 	const struct sim_tsg *t = ch->tsg;
 
 	if (t->eng->nready > t->ready)
-		sim_channel_enable(ch, false);
+		sim_work_enable_channel(ch, false);
 	else
 		ch->leaves = ch->enabled;
 }
 
-void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
+void sim_model_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 {
 	struct sim_engine_state *e = t->eng;
 

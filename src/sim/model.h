@@ -49,7 +49,7 @@ struct sim_work {
 		SIM_WORK_HOLD,
 		/*
 		 * a kernel of one thread that runs until released(arg). The model asks only when
-		 * the kernel begins to run, and after sim_channel_look()
+		 * the kernel begins to run, and after sim_model_channel_look()
 		 */
 		SIM_WORK_SPIN,
 		/* one thread block that never ends; on_done is called each limit_ns of its time */
@@ -80,8 +80,8 @@ struct sim_switch {
 struct sim_model_ops {
 	/*
 	 * The model calls these from sim_model_advance(). They may submit work, change settings and
-	 * make objects, but must not free any. sim_tsg_free() also calls on_switch, with the END of
-	 * a TSG that has the turn. In that call on_switch must not use the model.
+	 * make objects, but must not free any. sim_model_tsg_free() also calls on_switch, with the
+	 * END of a TSG that has the turn. In that call on_switch must not use the model.
 	 */
 	/* work is complete at model time @ns */
 	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
@@ -89,8 +89,8 @@ struct sim_model_ops {
 	void (*on_switch)(void *user, const struct sim_switch *sw);
 	/*
 	 * The engine has removed the TSG, since its work did not let it leave (drain_us of the
-	 * parameters), or sim_tsg_remove() has. Its work is dropped, and it takes no more. May be
-	 * NULL.
+	 * parameters), or sim_work_remove_tsg() has. Its work is dropped, and it takes no more. May
+	 * be NULL.
 	 */
 	void (*on_removed)(void *user, struct sim_tsg *t);
 	void *user;
@@ -118,20 +118,20 @@ void sim_model_advance(struct sim_model *m, uint64_t ns);
  * Makes a TSG. It is not scheduled, and has the driver's default timeslice, interleave level MEDIUM
  * and the preemption mode of the parameters.
  */
-int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
-		struct sim_tsg **ret);
-void sim_tsg_free(struct sim_tsg *t); /* frees its channels too; their work is dropped */
-int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
-void sim_channel_free(struct sim_channel *ch);
+int sim_model_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
+		      struct sim_tsg **ret);
+void sim_model_tsg_free(struct sim_tsg *t); /* frees its channels too; their work is dropped */
+int sim_model_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
+void sim_model_channel_free(struct sim_channel *ch);
 /*
  * Assigns @ch to client @client (not 0) of an MPS server; all clients' channels are in one TSG.
  * Their kernels run side by side: priority 0 before 1, then in order of arrival. A client gets at
  * most @sm_pct of the GPU's block places. -EINVAL: out of range.
  */
-int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
-		      unsigned int sm_pct);
-void *sim_tsg_user(const struct sim_tsg *t);
-struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
+int sim_model_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
+			    unsigned int sm_pct);
+void *sim_model_tsg_user(const struct sim_tsg *t);
+struct sim_tsg *sim_model_channel_tsg(const struct sim_channel *ch);
 
 /*
  * How long engine @engine had work in each of the last SIM_USAGE_SLOTS periods of SIM_USAGE_NS. The
@@ -144,18 +144,18 @@ void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine
 		      uint64_t *ret_first, uint64_t ret[SIM_USAGE_SLOTS]);
 
 /* These return 0, or -EINVAL for a value out of range. They take effect at sim_model_now(). */
-int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us);
-int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level);
-int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode);
-void sim_tsg_schedule(struct sim_tsg *t, bool on);
-void sim_tsg_preempt(struct sim_tsg *t);
-void sim_channel_enable(struct sim_channel *ch, bool on);
-void sim_tsg_remove(struct sim_tsg *t); /* as the engine does after a fault; see on_removed */
+int sim_model_tsg_set_timeslice(struct sim_tsg *t, uint64_t us);
+int sim_model_tsg_set_interleave(struct sim_tsg *t, unsigned int level);
+int sim_model_tsg_set_mode(struct sim_tsg *t, unsigned int mode);
+void sim_model_tsg_schedule(struct sim_tsg *t, bool on);
+void sim_model_tsg_preempt(struct sim_tsg *t);
+void sim_work_enable_channel(struct sim_channel *ch, bool on);
+void sim_work_remove_tsg(struct sim_tsg *t); /* as the engine does after a fault; see on_removed */
 /*
  * Disables the channel without a wait: it works on until another TSG of its engine has work.
- * sim_channel_enable() ends that.
+ * sim_work_enable_channel() ends that.
  */
-void sim_channel_leave(struct sim_channel *ch);
+void sim_model_channel_leave(struct sim_channel *ch);
 
 struct sim_tsg_state {
 	uint64_t timeslice_us;
@@ -183,12 +183,12 @@ struct sim_tsg_state {
 	uint64_t switches_in;
 	uint64_t context_switches; /* switches that loaded its context */
 };
-void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
+void sim_model_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
 
 /* Queues work. 0, or -ENOSPC: the channel's queue (params) is full; -ENODEV: it was removed. */
-int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
+int sim_work_submit(struct sim_channel *ch, const struct sim_work *w);
 
 /* Call this when what a SPIN of the channel waits for has happened. on_done may call it. */
-void sim_channel_look(struct sim_channel *ch);
+void sim_model_channel_look(struct sim_channel *ch);
 
 #endif /* GPUSCHED_SIM_MODEL_H */

@@ -74,7 +74,7 @@ static void end_contended(struct sim_engine_state *e, struct sim_tsg *t)
 	e->contended = e->contended_told = 0;
 }
 
-void sim_tsg_uncut(struct sim_tsg *t)
+void sim_engine_uncut(struct sim_tsg *t)
 {
 	t->eng->ncut -= t->cut;
 	t->cut = false;
@@ -198,7 +198,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	t->contended_told += t->contended_cut;
 	t->cut_waits += t->cut;
 	t->cut_wait += t->cut ? e->m->now - t->waiting_since : 0;
-	sim_tsg_uncut(t);
+	sim_engine_uncut(t);
 	e->cur = t;
 	e->resident = t;
 	e->turn_start = e->m->now;
@@ -432,7 +432,7 @@ static bool step_drain(struct sim_engine_state *e)
 			earliest(&e->next, sim_work_next(t));
 			return false;
 		}
-		sim_tsg_remove(t);
+		sim_work_remove_tsg(t);
 	}
 	e->phase = SIM_PHASE_SAVE;
 	e->phase_end =

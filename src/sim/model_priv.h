@@ -132,7 +132,7 @@ bool sim_work_backlog(const struct sim_tsg *t);  /* true if some work has not be
 /* In phase DRAIN: true if no running work is left that must end before the TSG leaves. */
 bool sim_work_settled(const struct sim_tsg *t);
 void sim_work_marks(struct sim_tsg *t); /* completes marks at the head of channels */
-void sim_tsg_update_ready(struct sim_tsg *t);
+void sim_work_update_ready(struct sim_tsg *t);
 /* Call this after a change of what @t may do: the next advance looks at its engine again. */
 void sim_work_touch(struct sim_tsg *t);
 
@@ -146,7 +146,7 @@ void sim_engine_run(struct sim_engine_state *e);
 /* Call this before the set of ready TSGs or the loaded TSG changes. */
 void sim_engine_contended(struct sim_engine_state *e);
 /* Notes that the TSG no longer waits because of a cut-off turn. */
-void sim_tsg_uncut(struct sim_tsg *t);
+void sim_engine_uncut(struct sim_tsg *t);
 void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* @t is being freed */
 
 /* in model_round.c: which TSG has the next turn */

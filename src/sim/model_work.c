@@ -377,7 +377,7 @@ static void pop(struct sim_channel *ch)
 	ch->head = (ch->head + 1) % ch->cap;
 	ch->n--;
 	ch->tsg->work_done++;
-	sim_tsg_update_ready(ch->tsg);
+	sim_work_update_ready(ch->tsg);
 	if (m->ops.on_done)
 		m->ops.on_done(m->ops.user, ch, cookie, m->now);
 }
@@ -478,10 +478,10 @@ static void make_leave(const struct sim_tsg *t)
 	for (struct sim_tsg *x = t->eng->first; x; x = x->next)
 		for (struct sim_channel *ch = x->channels; ch && x != t; ch = ch->next)
 			if (ch->leaves)
-				sim_channel_enable(ch, false);
+				sim_work_enable_channel(ch, false);
 }
 
-void sim_tsg_update_ready(struct sim_tsg *t)
+void sim_work_update_ready(struct sim_tsg *t)
 {
 	bool ready = false;
 
@@ -500,7 +500,7 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 		make_leave(t);
 	if (t->eng->cur == t)
 		return;
-	sim_tsg_uncut(t);
+	sim_engine_uncut(t);
 	if (ready)
 		t->waiting_since = t->eng->m->now;
 	else
@@ -509,12 +509,12 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 
 void sim_work_touch(struct sim_tsg *t)
 {
-	sim_tsg_update_ready(t);
+	sim_work_update_ready(t);
 	t->eng->check_marks = true;
 	t->eng->next = t->eng->m->now;
 }
 
-void sim_channel_enable(struct sim_channel *ch, bool on)
+void sim_work_enable_channel(struct sim_channel *ch, bool on)
 {
 	sim_work_sync(ch->tsg);
 	ch->enabled = on;
@@ -522,7 +522,7 @@ void sim_channel_enable(struct sim_channel *ch, bool on)
 	sim_work_touch(ch->tsg);
 }
 
-void sim_tsg_remove(struct sim_tsg *t)
+void sim_work_remove_tsg(struct sim_tsg *t)
 {
 	const struct sim_model *m = t->eng->m;
 
@@ -536,7 +536,7 @@ void sim_tsg_remove(struct sim_tsg *t)
 		m->ops.on_removed(m->ops.user, t);
 }
 
-int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w)
+int sim_work_submit(struct sim_channel *ch, const struct sim_work *w)
 {
 	struct sim_engine_state *e = ch->tsg->eng;
 
@@ -560,7 +560,7 @@ int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w)
 	sim_work_sync(ch->tsg);
 	ch->ring[(ch->head + ch->n) % ch->cap] = (struct sim_item){ .w = *w };
 	ch->n++;
-	sim_tsg_update_ready(ch->tsg);
+	sim_work_update_ready(ch->tsg);
 	if (w->kind == SIM_WORK_MARK)
 		e->check_marks = true;
 	e->next = e->m->now;

@@ -89,7 +89,7 @@ static const struct key keys[] = {
 static int store_number(const struct key *k, const char *text, void *field, struct gs_error *err)
 {
 	double d, scale = k->kind == NS_FROM_US ? 1000 : 1;
-	int r = gs_parse_double_in(gs_unit_of(k->name), text, k->min, k->max, &d, err);
+	int r = gs_parse_double_in(gs_parse_unit(k->name), text, k->min, k->max, &d, err);
 
 	if (r < 0)
 		return r;

@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/say.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 
 static void target_of(const struct sim_process_result *p, char *ret, size_t size)
@@ -129,7 +129,7 @@ static json_t *engine_json(const struct sim_result *r)
 	json_t *o = json_object();
 
 	for (int i = 0; i < GS_ENG_MAX; i++)
-		json_object_set_new(o, gs_engine_counter_name(i),
+		json_object_set_new(o, gs_core_counter_name(i),
 				    json_integer((json_int_t)r->engine[i]));
 	return o;
 }
@@ -277,9 +277,9 @@ static void print_engine(const struct sim_result *r, FILE *out)
 		CLEANUP_FREE char *line = NULL;
 
 		if (r->engine[i] &&
-		    asprintf(&line, "%s %llu: %s", gs_engine_counter_name(i),
-			     (unsigned long long)r->engine[i], gs_engine_counter_text(i)) > 0)
-			gs_wrap(out, line, 0, gs_term_width(out));
+		    asprintf(&line, "%s %llu: %s", gs_core_counter_name(i),
+			     (unsigned long long)r->engine[i], gs_core_counter_text(i)) > 0)
+			gs_term_wrap(out, line, 0, gs_term_width(out));
 	}
 }
 
@@ -289,7 +289,7 @@ int sim_report_table(const struct sim_result *r, FILE *out)
 	int err;
 
 	if (asprintf(&title, "%s: %s", r->scenario->name, r->scenario->title) > 0)
-		gs_wrap(out, title, 0, gs_term_width(out));
+		gs_term_wrap(out, title, 0, gs_term_width(out));
 	fprintf(out, "GPU model %s, virtual time, %.1f s measured, seed %llu, policy %s%s\n",
 		r->scenario->params.name, r->measured_s, (unsigned long long)r->seed,
 		r->policy[0] ? r->policy : "-",

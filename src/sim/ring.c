@@ -67,12 +67,12 @@ static uint64_t to_sim(const struct sim_clock *c, uint64_t real)
 	return real <= c->start_ns ? 0 : to_ns((double)(real - c->start_ns) / c->dilate);
 }
 
-uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim)
+uint64_t sim_ring_clock_to_real(const struct sim_clock *c, uint64_t sim)
 {
 	return c->start_ns + to_ns((double)sim * c->dilate);
 }
 
-uint64_t sim_clock_now(const struct sim_clock *c)
+uint64_t sim_ring_clock_now(const struct sim_clock *c)
 {
 	return to_sim(c, gs_now_ns());
 }
@@ -168,7 +168,7 @@ static bool released(void *arg)
 	if (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
 		return false;
 	if (!it->set_at)
-		it->set_at = sim_clock_now(&it->ring->rs->clock);
+		it->set_at = sim_ring_clock_now(&it->ring->rs->clock);
 	return sim_model_now(it->ring->rs->model) >= it->set_at;
 }
 
@@ -315,7 +315,7 @@ static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 	uint64_t now = sim_model_now(rs->model);
 	uint64_t at = to_sim(&rs->clock, e->submitted_ns);
 
-	if (at > now && at > sim_clock_now(&rs->clock))
+	if (at > now && at > sim_ring_clock_now(&rs->clock))
 		at = 0; /* invalid, since a call cannot be later than now */
 	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
@@ -338,7 +338,7 @@ static int submit(struct ring *r, const struct sim_ring_entry *e)
 	}
 	w.cookie = (uintptr_t)it;
 	item_link(r, it);
-	err = sim_channel_submit(it->channel, &w);
+	err = sim_work_submit(it->channel, &w);
 	if (err < 0) {
 		item_unlink(it);
 		free(it);

@@ -75,8 +75,8 @@ struct sim_clock {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	double dilate;
 };
-uint64_t sim_clock_now(const struct sim_clock *c);
-uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
+uint64_t sim_ring_clock_now(const struct sim_clock *c);
+uint64_t sim_ring_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
 
 struct sim_rings;
 

@@ -126,7 +126,7 @@ void sim_rm_release(struct sim_rm *rm, struct sim_file *f)
 	free(f);
 }
 
-pid_t sim_file_opener(const struct sim_file *f)
+pid_t sim_rm_file_opener(const struct sim_file *f)
 {
 	return f->pid;
 }
@@ -134,7 +134,7 @@ pid_t sim_file_opener(const struct sim_file *f)
 struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,
 				   uint32_t handle)
 {
-	struct sim_client *cl = sim_client_find(rm, client);
+	struct sim_client *cl = sim_object_find_client(rm, client);
 	struct sim_object *o = cl && cl->file == f ? sim_object_find(cl, handle) : NULL;
 
 	return o ? o->channel : NULL;
@@ -190,7 +190,8 @@ static void free_dependants(struct sim_rm *rm, struct sim_object *vaspace)
 
 static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_os_free *os)
 {
-	struct sim_client *client = sim_client_find(rm, os->client ? os->client : os->object);
+	struct sim_client *client =
+		sim_object_find_client(rm, os->client ? os->client : os->object);
 	struct sim_object *o;
 
 	if (!client || client->file != f)
@@ -224,7 +225,7 @@ static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 
 static uint32_t do_share(struct sim_rm *rm, struct sim_file *f, const struct sim_os_share *os)
 {
-	struct sim_client *client = sim_client_find(rm, os->client);
+	struct sim_client *client = sim_object_find_client(rm, os->client);
 	struct sim_object *o;
 
 	if (!client || client->file != f)
@@ -240,8 +241,8 @@ static uint32_t do_share(struct sim_rm *rm, struct sim_file *f, const struct sim
 static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup *os,
 		       const struct sim_caller *c)
 {
-	struct sim_client *to = sim_client_find(rm, os->client);
-	struct sim_client *from = sim_client_find(rm, os->client_src);
+	struct sim_client *to = sim_object_find_client(rm, os->client);
+	struct sim_client *from = sim_object_find_client(rm, os->client_src);
 	struct sim_object *parent, *src, *o;
 	uint32_t status;
 
@@ -262,7 +263,7 @@ static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup 
 		return status;
 	os->object = o->handle;
 	o->info = src->info;
-	sim_local_dup(o, src);
+	sim_memory_local_dup(o, src);
 	if (src->info) {
 		o->gpu = src->gpu;
 		o->engine = src->engine;
@@ -306,7 +307,7 @@ static int esc_memory(struct sim_rm *rm, struct sim_file *f, unsigned int nr, vo
 
 	if (size != (nr == SIM_ESC_MAP ? sizeof(*map) : sizeof(*unmap)))
 		return -EINVAL;
-	client = sim_client_find(rm, map->client);
+	client = sim_object_find_client(rm, map->client);
 	o = client && client->file == f ? sim_object_find(client, map->memory) : NULL;
 	if (!client || client->file != f)
 		status = SIM_NV_INVALID_CLIENT;
@@ -391,7 +392,7 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 
 static int gpu_of(struct sim_rm *rm, uint32_t client, uint32_t handle)
 {
-	struct sim_client *cl = sim_client_find(rm, client);
+	struct sim_client *cl = sim_object_find_client(rm, client);
 	struct sim_object *o = cl ? sim_object_find(cl, handle) : NULL;
 
 	return o ? o->gpu : -1;
@@ -408,7 +409,7 @@ struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int 
 	if (is_uvm(f) || _IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return cost;
 	if (_IOC_NR(cmd) == SIM_ESC_ALLOC && size >= sizeof(*alloc)) {
-		if (alloc->cls == SIM_CLASS_TSG || sim_class_is_channel(alloc->cls)) {
+		if (alloc->cls == SIM_CLASS_TSG || sim_object_is_channel(alloc->cls)) {
 			cost.call = SIM_CALL_ALLOC;
 			cost.gpu = gpu_of(rm, alloc->client, alloc->parent);
 		}

@@ -72,7 +72,7 @@ bool sim_rm_branch_known(unsigned int branch);
 int sim_rm_open(struct sim_rm *rm, enum sim_node node, unsigned int minor,
 		const struct sim_caller *c, struct sim_file **ret);
 void sim_rm_release(struct sim_rm *rm, struct sim_file *f);
-pid_t sim_file_opener(const struct sim_file *f);
+pid_t sim_rm_file_opener(const struct sim_file *f);
 
 /*
  * Makes one ioctl. @data is the argument structure, which is changed in place; @size comes from the

@@ -44,11 +44,11 @@ static uint32_t make_tsg(struct sim_rm *rm, struct sim_object *o, uint32_t engin
 	info = calloc(1, sizeof(*info));
 	if (!info)
 		return SIM_NV_NO_MEMORY;
-	if (sim_tsg_new(rm->model, (unsigned int)o->gpu, real, o, &info->tsg)) {
+	if (sim_model_tsg_new(rm->model, (unsigned int)o->gpu, real, o, &info->tsg)) {
 		free(info);
 		return SIM_NV_INVALID_ARGUMENT;
 	}
-	sim_tsg_state(info->tsg, &state);
+	sim_model_tsg_state(info->tsg, &state);
 	info->timeslice_us = state.timeslice_us;
 	info->grp_id = rm->next_grp++;
 	o->engine = engine;
@@ -94,7 +94,7 @@ static uint32_t alloc_channel(struct sim_rm *rm, struct sim_object *o, uint64_t 
 	}
 	o->engine = o->info ? o->engine : o->parent->engine;
 	o->cid = FIRST_CID + rm->next_cid++;
-	if (sim_channel_new(info->tsg, o->cid, &o->channel))
+	if (sim_model_channel_new(info->tsg, o->cid, &o->channel))
 		return SIM_NV_NO_MEMORY;
 	if (c->write(c, params + SIM_CHANNEL_CID_AT, &o->cid, sizeof(o->cid)))
 		return SIM_NV_INVALID_ADDRESS;
@@ -130,7 +130,7 @@ static const struct {
 	{ SIM_CLASS_MIG_COMPUTE_INSTANCE, UNDER_GPU_INSTANCE, sim_mig_compute_instance },
 	{ SIM_CLASS_USERMODE, UNDER_ANY, NULL },
 	{ SIM_CLASS_EVENT, UNDER_ANY, NULL },
-	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, sim_local_alloc },
+	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, sim_memory_local_alloc },
 	{ SIM_CLASS_MEM_SYSTEM, UNDER_DEVICE, NULL },
 	{ SIM_CLASS_MULTICAST, UNDER_DEVICE, NULL },
 	{ SIM_CLASS_MEM_DEVICELESS, UNDER_ROOT, sim_memory_alloc },
@@ -164,7 +164,7 @@ static uint32_t alloc_root(struct sim_rm *rm, struct sim_file *f, uint32_t *hand
 			   const struct sim_caller *c)
 {
 	struct sim_client *client;
-	uint32_t status = sim_client_new(rm, f, *handle, c, &client);
+	uint32_t status = sim_object_new_client(rm, f, *handle, c, &client);
 
 	if (!status)
 		*handle = client->handle;
@@ -179,9 +179,9 @@ uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t h_client, 
 	size_t i;
 	uint32_t status;
 
-	if (sim_class_is_root(cls))
+	if (sim_object_is_root(cls))
 		return alloc_root(rm, f, handle, c);
-	client = sim_client_find(rm, h_client);
+	client = sim_object_find_client(rm, h_client);
 	if (!client || client->file != f)
 		return SIM_NV_INVALID_CLIENT;
 	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)

@@ -131,22 +131,22 @@ static uint32_t call_handler(const struct ctrl *k, struct sim_ctrl_args *a)
 {
 	switch (k->on) {
 	case ON_ROOT:
-		return sim_ctrl_root(k->cmd, a);
+		return sim_rm_control_root(k->cmd, a);
 	case ON_SUBDEVICE:
-		return sim_ctrl_subdevice(k->cmd, a);
+		return sim_rm_control_subdevice(k->cmd, a);
 	case ON_TSG:
-		return sim_ctrl_tsg(k->cmd, a);
+		return sim_rm_control_tsg(k->cmd, a);
 	case ON_LOG:
-		return sim_ctrl_log(k->cmd, a);
+		return sim_rm_control_log(k->cmd, a);
 	default:
-		return sim_ctrl_channel(k->cmd, a);
+		return sim_rm_control_channel(k->cmd, a);
 	}
 }
 
 static uint32_t control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
 			const struct sim_caller *c)
 {
-	struct sim_client *client = sim_client_find(rm, os->client);
+	struct sim_client *client = sim_object_find_client(rm, os->client);
 	struct sim_object *o;
 	const struct sim_fault *fault;
 	const struct ctrl *k;

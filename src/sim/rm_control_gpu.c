@@ -99,7 +99,7 @@ static uint32_t internal_class(const struct sim_object *o)
 static uint32_t access_rights(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_rights *p = a->p;
-	struct sim_client *client = sim_client_find(a->rm, p->client);
+	struct sim_client *client = sim_object_find_client(a->rm, p->client);
 
 	if (!client)
 		return SIM_NV_INVALID_CLIENT;
@@ -127,7 +127,7 @@ static uint32_t child_handle(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-uint32_t sim_ctrl_root(uint32_t cmd, struct sim_ctrl_args *a)
+uint32_t sim_rm_control_root(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	switch (cmd) {
 	case SIM_CTRL_GPU_ATTACHED_IDS:
@@ -214,7 +214,7 @@ static uint32_t disable_channels(struct sim_ctrl_args *a)
 	if (p->n > 64 || p->event)
 		return SIM_NV_INVALID_ARGUMENT;
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct sim_client *client = sim_client_find(a->rm, p->clients[i]);
+		struct sim_client *client = sim_object_find_client(a->rm, p->clients[i]);
 		struct sim_object *o = client ? sim_object_find(client, p->channels[i]) : NULL;
 
 		if (!o || !o->channel || o->gpu != a->o->gpu)
@@ -223,16 +223,16 @@ static uint32_t disable_channels(struct sim_ctrl_args *a)
 	}
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->disable && p->only_scheduling)
-			sim_channel_leave(ch[i]);
+			sim_model_channel_leave(ch[i]);
 		else
-			sim_channel_enable(ch[i], !p->disable);
+			sim_work_enable_channel(ch[i], !p->disable);
 	return SIM_NV_OK;
 }
 
 static uint32_t unique_ids(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_unique_ids *p = a->p;
-	struct sim_client *client = sim_client_find(a->rm, p->client);
+	struct sim_client *client = sim_object_find_client(a->rm, p->client);
 	struct sim_object *o = client ? sim_object_find(client, p->object) : NULL;
 	struct sim_tsg_info *info = o ? sim_object_tsg(o) : NULL;
 	uint32_t n = 0;
@@ -260,7 +260,7 @@ static uint32_t preemption_mode(struct sim_ctrl_args *a)
 		return SIM_NV_INVALID_CHANNEL;
 	if (!(p->flags & 1))
 		return SIM_NV_OK;
-	return sim_tsg_set_preempt_mode(info->tsg, p->cilp) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
+	return sim_model_tsg_set_mode(info->tsg, p->cilp) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
 }
 
 /* Gives one sample per completed period: the period's end, and how busy the graphics engine was. */
@@ -293,7 +293,7 @@ static uint32_t usage(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
+uint32_t sim_rm_control_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	uint32_t *words = a->p;
 

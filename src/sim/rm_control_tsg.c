@@ -15,7 +15,7 @@ static uint32_t set_timeslice(struct sim_tsg_info *info, uint64_t us)
 	 * the real driver accepted up to 100 s; it is unknown what the hardware does with the
 	 * largest values
 	 */
-	if (us > MAX_TIMESLICE_US || sim_tsg_set_timeslice(info->tsg, us))
+	if (us > MAX_TIMESLICE_US || sim_model_tsg_set_timeslice(info->tsg, us))
 		return SIM_NV_INVALID_ARGUMENT;
 	info->timeslice_us = us;
 	return SIM_NV_OK;
@@ -23,7 +23,7 @@ static uint32_t set_timeslice(struct sim_tsg_info *info, uint64_t us)
 
 static uint32_t set_interleave(struct sim_tsg_info *info, uint32_t level)
 {
-	return sim_tsg_set_interleave(info->tsg, level) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
+	return sim_model_tsg_set_interleave(info->tsg, level) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
 }
 
 static bool has_channel(const struct sim_object *tsg)
@@ -47,8 +47,8 @@ static uint32_t schedule(struct sim_ctrl_args *a)
 	 */
 	for (struct sim_object *c = a->o->first; p[0] && c; c = c->next)
 		if (c->channel)
-			sim_channel_enable(c->channel, true);
-	sim_tsg_schedule(a->o->info->tsg, p[0]);
+			sim_work_enable_channel(c->channel, true);
+	sim_model_tsg_schedule(a->o->info->tsg, p[0]);
 	return SIM_NV_OK;
 }
 
@@ -58,11 +58,11 @@ static uint32_t preempt(struct sim_ctrl_args *a)
 
 	if (p->manual && p->timeout_us > MAX_PREEMPT_TIMEOUT_US)
 		return SIM_NV_INVALID_ARGUMENT;
-	sim_tsg_preempt(a->o->info->tsg);
+	sim_model_tsg_preempt(a->o->info->tsg);
 	return SIM_NV_OK;
 }
 
-uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a)
+uint32_t sim_rm_control_tsg(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	struct sim_tsg_info *info = a->o->info;
 
@@ -104,7 +104,7 @@ static uint32_t class_engine(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a)
+uint32_t sim_rm_control_channel(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	struct sim_tsg_info *info = sim_object_tsg(a->o);
 
@@ -113,12 +113,12 @@ uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a)
 		/* for bare channels only: other channels are scheduled with their TSG */
 		if (!a->o->info)
 			return SIM_NV_INVALID_STATE;
-		sim_tsg_schedule(info->tsg, *(uint8_t *)a->p);
+		sim_model_tsg_schedule(info->tsg, *(uint8_t *)a->p);
 		return SIM_NV_OK;
 	case SIM_CTRL_CHANNEL_SET_INTERLEAVE:
 		return set_interleave(info, *(uint32_t *)a->p);
 	case SIM_CTRL_CHANNEL_RESTART_RUNLIST:
-		sim_tsg_preempt(info->tsg);
+		sim_model_tsg_preempt(info->tsg);
 		return SIM_NV_OK;
 	case SIM_CTRL_CHANNEL_CLASS_ENGINE:
 		return class_engine(a);

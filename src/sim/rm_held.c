@@ -70,7 +70,7 @@ static void add_up(const struct sim_client *client, int gpu, struct sim_held *to
 {
 	for (const struct sim_object *o = client->objects; o; o = o->hh.next) {
 		enum sim_share share;
-		uint64_t bytes = sim_local_bytes(o, &share);
+		uint64_t bytes = sim_memory_local_bytes(o, &share);
 
 		if (o->gpu == gpu)
 			to->bytes[share] += bytes;

@@ -17,7 +17,7 @@ static json_t *tsg_json(const struct sim_object *o)
 	struct sim_tsg_state s;
 	json_t *j, *channels = json_array();
 
-	sim_tsg_state(o->info->tsg, &s);
+	sim_model_tsg_state(o->info->tsg, &s);
 	for (const struct sim_object *ch = o->first; ch; ch = ch->next)
 		if (ch->channel)
 			json_array_append_new(channels,

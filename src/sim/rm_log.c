@@ -373,7 +373,7 @@ static uint32_t update_get(struct sim_log *log, const struct sim_ctrl_log_get *p
 	return SIM_NV_OK;
 }
 
-uint32_t sim_ctrl_log(uint32_t cmd, struct sim_ctrl_args *a)
+uint32_t sim_rm_control_log(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	switch (cmd) {
 	case SIM_CTRL_LOG_ENABLE:

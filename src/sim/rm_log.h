@@ -24,6 +24,6 @@ void sim_log_channel_gone(struct sim_rm *rm, const struct sim_object *channel);
 
 /* Controls of the subdevice and of the buffer. */
 uint32_t sim_log_bind(struct sim_ctrl_args *a);
-uint32_t sim_ctrl_log(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_rm_control_log(uint32_t cmd, struct sim_ctrl_args *a);
 
 #endif /* GPUSCHED_SIM_RM_LOG_H */

@@ -39,8 +39,8 @@ struct sim_piece {
 };
 
 /* Allocates memory of a GPU. Without parameters its size is 0. */
-uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
-			 const struct sim_caller *c)
+uint32_t sim_memory_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+				const struct sim_caller *c)
 {
 	const struct sim_fault *fault = NULL;
 	uint64_t size = 0;
@@ -67,7 +67,7 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 	return SIM_NV_OK;
 }
 
-void sim_local_free(struct sim_rm *rm, struct sim_object *o)
+void sim_memory_local_free(struct sim_rm *rm, struct sim_object *o)
 {
 	struct sim_piece *p = o->piece;
 
@@ -82,7 +82,7 @@ void sim_local_free(struct sim_rm *rm, struct sim_object *o)
 	free(p);
 }
 
-void sim_local_dup(struct sim_object *o, const struct sim_object *src)
+void sim_memory_local_dup(struct sim_object *o, const struct sim_object *src)
 {
 	o->piece = src->piece;
 	if (!o->piece)
@@ -91,7 +91,7 @@ void sim_local_dup(struct sim_object *o, const struct sim_object *src)
 	o->piece->refs++;
 }
 
-uint64_t sim_local_bytes(const struct sim_object *o, enum sim_share *ret)
+uint64_t sim_memory_local_bytes(const struct sim_object *o, enum sim_share *ret)
 {
 	const struct sim_piece *p = o->piece;
 

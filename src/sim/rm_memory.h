@@ -7,14 +7,14 @@
 
 #define SIM_GPU_MEMORY (141ull << 30)   /* memory that programs can have, in bytes */
 #define SIM_GPU_RESERVED (600ull << 20) /* memory that RM itself uses, in addition */
-uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
-			 const struct sim_caller *c);
-void sim_local_free(struct sim_rm *rm, struct sim_object *o);
+uint32_t sim_memory_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+				const struct sim_caller *c);
+void sim_memory_local_free(struct sim_rm *rm, struct sim_object *o);
 /* Makes @o another handle to @src's memory. The memory is freed with the last handle. */
-void sim_local_dup(struct sim_object *o, const struct sim_object *src);
+void sim_memory_local_dup(struct sim_object *o, const struct sim_object *src);
 /* Returns how many bytes of GPU memory the object has; @ret: whether it owns or shares them. */
 enum sim_share { SIM_SHARE_NONE, SIM_SHARE_OWN, SIM_SHARE_OTHERS };
-uint64_t sim_local_bytes(const struct sim_object *o, enum sim_share *ret);
+uint64_t sim_memory_local_bytes(const struct sim_object *o, enum sim_share *ret);
 /* the functions below are for deviceless memory */
 uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			  const struct sim_caller *c);

@@ -11,7 +11,7 @@
 #define DEFAULT_MAX_OBJECTS 100000u
 #define MAX_OBJECTS_ALL 1000000u
 
-struct sim_client *sim_client_find(struct sim_rm *rm, uint32_t handle)
+struct sim_client *sim_object_find_client(struct sim_rm *rm, uint32_t handle)
 {
 	struct sim_client *client;
 
@@ -27,13 +27,13 @@ struct sim_object *sim_object_find(struct sim_client *client, uint32_t handle)
 	return o;
 }
 
-bool sim_class_is_channel(uint32_t cls)
+bool sim_object_is_channel(uint32_t cls)
 {
 	return cls == 0xa06f || cls == 0xb06f || cls == 0xc06f || cls == 0xc36f || cls == 0xc46f ||
 	       cls == 0xc56f || cls == 0xc86f || cls == 0xc96f || cls == 0xca6f;
 }
 
-bool sim_class_is_root(uint32_t cls)
+bool sim_object_is_root(uint32_t cls)
 {
 	return cls == SIM_CLASS_ROOT || cls == SIM_CLASS_ROOT_NP || cls == SIM_CLASS_ROOT_CLIENT;
 }
@@ -104,8 +104,8 @@ uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim
 	return SIM_NV_OK;
 }
 
-uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
-			const struct sim_caller *c, struct sim_client **ret)
+uint32_t sim_object_new_client(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
+			       const struct sim_caller *c, struct sim_client **ret)
 {
 	struct sim_client *client;
 	uint32_t status;
@@ -113,10 +113,10 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 	while (!handle) {
 		uint32_t h = FIRST_CLIENT + ++rm->next_client % 0x100000u;
 
-		if (!sim_client_find(rm, h))
+		if (!sim_object_find_client(rm, h))
 			handle = h;
 	}
-	if (sim_client_find(rm, handle))
+	if (sim_object_find_client(rm, handle))
 		return SIM_NV_INSERT_DUPLICATE;
 	client = calloc(1, sizeof(*client));
 	if (!client)
@@ -155,17 +155,17 @@ static void drop_hardware(struct sim_rm *rm, struct sim_object *o)
 	if (o->memory)
 		sim_log_memory_gone(rm, o);
 	sim_memory_free(rm, o);
-	sim_local_free(rm, o);
+	sim_memory_local_free(rm, o);
 	if (o->channel) {
 		sim_log_channel_gone(rm, o);
 		if (rm->channel_gone)
 			rm->channel_gone(rm->channel_gone_user, o->channel);
-		sim_channel_free(o->channel);
+		sim_model_channel_free(o->channel);
 		o->channel = NULL;
 	}
-	if (o->info && sim_tsg_user(o->info->tsg) == o) {
+	if (o->info && sim_model_tsg_user(o->info->tsg) == o) {
 		drop_aliases(rm, o);
-		sim_tsg_free(o->info->tsg);
+		sim_model_tsg_free(o->info->tsg);
 		free(o->info);
 	}
 }

@@ -100,19 +100,19 @@ struct sim_rm {
 	void *channel_gone_user;
 };
 
-struct sim_client *sim_client_find(struct sim_rm *rm, uint32_t handle);
+struct sim_client *sim_object_find_client(struct sim_rm *rm, uint32_t handle);
 struct sim_object *sim_object_find(struct sim_client *client, uint32_t handle);
 /* Make a client, or an object below @parent. Return SIM_NV_*. @handle 0: RM chooses the handle. */
-uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
-			const struct sim_caller *c, struct sim_client **ret);
+uint32_t sim_object_new_client(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
+			       const struct sim_caller *c, struct sim_client **ret);
 uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim_object *parent,
 			uint32_t handle, uint32_t cls, struct sim_object **ret);
 /* Frees the object and all below it, leaves first. For a root, frees the client too. */
 void sim_object_free(struct sim_rm *rm, struct sim_object *o);
 /* The nearest object of that class, from @o upwards; it may be @o itself. */
 struct sim_object *sim_object_up(struct sim_object *o, uint32_t cls);
-bool sim_class_is_channel(uint32_t cls);
-bool sim_class_is_root(uint32_t cls);
+bool sim_object_is_channel(uint32_t cls);
+bool sim_object_is_root(uint32_t cls);
 /* The TSG that @o is or belongs to; NULL: none. */
 struct sim_tsg_info *sim_object_tsg(struct sim_object *o);
 
@@ -154,9 +154,9 @@ struct sim_ctrl_args {
 	size_t size;
 	const struct sim_caller *c;
 };
-uint32_t sim_ctrl_root(uint32_t cmd, struct sim_ctrl_args *a);
-uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a);
-uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a);
-uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_rm_control_root(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_rm_control_subdevice(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_rm_control_tsg(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_rm_control_channel(uint32_t cmd, struct sim_ctrl_args *a);
 
 #endif /* GPUSCHED_SIM_RM_OBJECT_H */

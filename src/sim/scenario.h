@@ -197,7 +197,7 @@ static inline void sim_scenario_freep(struct sim_scenario **s)
 }
 
 /* True if @target ("be", "be[2]" or "@class") names this process. */
-bool sim_target_matches(const char *target, const struct sim_group *g, unsigned int index);
+bool sim_scenario_matches(const char *target, const struct sim_group *g, unsigned int index);
 
 struct sim_run_options {
 	const char *policy; /* NULL: the scenario's own policy; "none" or "": no policy */
@@ -278,10 +278,10 @@ struct sim_result {
 
 int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options *opts,
 		     struct sim_result **ret, struct gs_error *err);
-void sim_result_free(struct sim_result *r);
+void sim_scenario_result_free(struct sim_result *r);
 static inline void sim_result_freep(struct sim_result **r)
 {
-	sim_result_free(*r);
+	sim_scenario_result_free(*r);
 }
 
 /*
@@ -290,6 +290,6 @@ static inline void sim_result_freep(struct sim_result **r)
  */
 int sim_result_metric(const struct sim_result *r, const char *metric, double *ret);
 int sim_metric_check(const struct sim_scenario *s, const char *metric, struct gs_error *err);
-void sim_result_check(struct sim_result *r);
+void sim_metric_check_all(struct sim_result *r);
 
 #endif /* GPUSCHED_SIM_SCENARIO_H */

@@ -60,12 +60,12 @@ static void enable_all(struct sim_proc *p, bool on)
 	for (size_t i = 0; i < x->nprocs; i++) {
 		if (x->procs[i].host != p || !x->procs[i].alive)
 			continue;
-		sim_channel_enable(x->procs[i].work, on);
-		sim_channel_enable(x->procs[i].hold, on);
+		sim_work_enable_channel(x->procs[i].work, on);
+		sim_work_enable_channel(x->procs[i].hold, on);
 	}
 }
 
-void sim_set_runnable(struct sim_proc *p, bool on)
+void sim_call_runnable(struct sim_proc *p, bool on)
 {
 	if (p->is.runnable == on)
 		return;
@@ -98,25 +98,25 @@ void sim_call_effect(struct sim_sim *x, unsigned int worker)
 		return;
 	switch (s->op) {
 	case GS_RM_SET_TIMESLICE:
-		sim_tsg_set_timeslice(p->tsg, s->arg);
+		sim_model_tsg_set_timeslice(p->tsg, s->arg);
 		p->is.timeslice_us = s->arg;
 		sim_sight_settings(p);
 		break;
 	case GS_RM_SET_INTERLEAVE:
-		sim_tsg_set_interleave(p->tsg, s->arg);
+		sim_model_tsg_set_interleave(p->tsg, s->arg);
 		p->is.interleave = (uint8_t)s->arg;
 		break;
 	case GS_RM_SET_PREEMPT_MODE:
-		sim_tsg_set_preempt_mode(p->tsg, s->arg);
+		sim_model_tsg_set_mode(p->tsg, s->arg);
 		p->is.preempt_mode = (uint8_t)s->arg;
 		sim_sight_settings(p);
 		break;
 	case GS_RM_SUSPEND:
 	case GS_RM_RESUME:
-		sim_set_runnable(p, s->op == GS_RM_RESUME);
+		sim_call_runnable(p, s->op == GS_RM_RESUME);
 		break;
 	case GS_RM_PREEMPT:
-		sim_tsg_preempt(p->tsg);
+		sim_model_tsg_preempt(p->tsg);
 		break;
 	default:
 		break;
@@ -153,13 +153,13 @@ void sim_call_begin(struct sim_sim *x, unsigned int worker)
 	w->fault = next_fault(x, s->op, w->queue->proc->gpu);
 	x->res->calls++;
 	x->res->call_ns += ns;
-	sim_post(x, now_of(x) + ns * x->s->params.call_effect_pct / 100, SIM_EV_CALL_EFFECT, NULL,
-		 worker);
+	sim_event_post(x, now_of(x) + ns * x->s->params.call_effect_pct / 100, SIM_EV_CALL_EFFECT,
+		       NULL, worker);
 	if (w->fault && w->fault->status == STATUS_TIMEOUT && x->s->params.rpc_most_ns > ns) {
 		ns = x->s->params.rpc_most_ns;
 		x->locks.stuck = true;
 	}
-	sim_post(x, now_of(x) + ns, SIM_EV_CALL_END, NULL, worker);
+	sim_event_post(x, now_of(x) + ns, SIM_EV_CALL_END, NULL, worker);
 }
 
 static void begin_call(struct sim_sim *x, unsigned int worker)
@@ -182,7 +182,7 @@ static bool waits_for_engine(const struct sim_job *j)
 		return false;
 	if (!j->proc->alive || (op != GS_RM_SUSPEND && op != GS_RM_SET_TIMESLICE))
 		return false;
-	sim_tsg_state(j->proc->tsg, &s);
+	sim_model_tsg_state(j->proc->tsg, &s);
 	if (op == GS_RM_SUSPEND)
 		return s.running && s.disabled_channels == s.channels;
 	return s.draining;
@@ -196,7 +196,7 @@ static void lose_gpu(struct sim_sim *x, unsigned int gpu)
 		if (p->gpu != gpu || !p->alive)
 			continue;
 		sim_proc_death(p, SIM_DIED_LOST);
-		sim_tsg_remove(p->tsg);
+		sim_work_remove_tsg(p->tsg);
 	}
 }
 
@@ -254,7 +254,7 @@ static void drop_job(struct sim_worker *w, size_t at)
 	memmove(w->queue + at, w->queue + at + 1, (--w->n - at) * sizeof(*w->queue));
 }
 
-void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg)
+void sim_call_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg)
 {
 	const struct gs_plan plan = { .nsteps = 1, .steps = { { .op = op, .arg = arg } } };
 
@@ -277,7 +277,7 @@ static void arm(struct sim_sim *x)
 	if (next >= x->due_at)
 		return;
 	x->due_at = next;
-	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
+	sim_event_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
 }
 
 /* Continues processes that the policy has admitted. The gate lets their call reach the driver. */
@@ -291,8 +291,8 @@ static void let_go(struct sim_sim *x)
 			continue;
 		p->rec.flags = GPUSCHED_TSG_SCHEDULED;
 		gs_core_counters(x->core)[GS_ENG_CONTINUED]++;
-		sim_set_runnable(p, true);
-		sim_look(p, NULL);
+		sim_call_runnable(p, true);
+		sim_call_look(p, NULL);
 	}
 }
 
@@ -301,7 +301,7 @@ static void carry_out(const struct gs_todo *todo, void *user)
 	struct sim_sim *x = user;
 	struct sim_proc *p = &x->procs[todo->poke.key.handle - 1];
 
-	gs_poke_apply(&p->rec, &todo->poke);
+	gs_fields_poke(&p->rec, &todo->poke);
 	if (todo->let_go)
 		let_go(x);
 	if (todo->plan.nsteps)
@@ -316,7 +316,7 @@ static struct gpusched_tsg as_engine_knows(const struct sim_proc *p)
 	return rec;
 }
 
-void sim_look(struct sim_proc *p, const struct gs_news *news)
+void sim_call_look(struct sim_proc *p, const struct gs_news *news)
 {
 	const struct gpusched_tsg rec = as_engine_knows(p);
 	struct gs_news told = news ? *news : (struct gs_news){ 0 };
@@ -330,7 +330,7 @@ void sim_look(struct sim_proc *p, const struct gs_news *news)
 	arm(x);
 }
 
-void sim_look_all(struct sim_sim *x)
+void sim_call_look_all(struct sim_sim *x)
 {
 	size_t n = 0;
 
@@ -342,7 +342,7 @@ void sim_look_all(struct sim_sim *x)
 	arm(x);
 }
 
-void sim_due(struct sim_sim *x)
+void sim_call_due(struct sim_sim *x)
 {
 	struct gpusched_key keys[DUE_AT_ONCE];
 	size_t n;
@@ -351,12 +351,12 @@ void sim_due(struct sim_sim *x)
 	do {
 		n = gs_core_due(x->core, core_now(x), keys, DUE_AT_ONCE);
 		for (size_t i = 0; i < n; i++)
-			sim_look(&x->procs[keys[i].handle - 1], NULL);
+			sim_call_look(&x->procs[keys[i].handle - 1], NULL);
 	} while (n == DUE_AT_ONCE);
 	arm(x);
 }
 
-void sim_forget(struct sim_proc *p)
+void sim_call_forget(struct sim_proc *p)
 {
 	struct sim_sim *x = p->sim;
 	struct sim_worker *w = &x->workers[1 + p->gpu];
@@ -371,14 +371,14 @@ void sim_forget(struct sim_proc *p)
 	arm(x);
 }
 
-void sim_end_rotation(struct sim_sim *x)
+void sim_call_end_rotation(struct sim_sim *x)
 {
 	for (unsigned int i = 0; i <= x->s->gpus; i++)
 		if (x->workers[i].n)
 			return;
 	if (x->rotating)
-		sim_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL,
-			 0);
+		sim_event_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE,
+			       NULL, 0);
 	x->rotating = false;
 }
 
@@ -392,8 +392,8 @@ bool sim_call_end(struct sim_sim *x, unsigned int worker)
 	if (waits_for_engine(w->queue)) {
 		x->locks.stuck = true;
 		if (now_of(x) < last) {
-			sim_post(x, last < now_of(x) + LOOK_NS ? last : now_of(x) + LOOK_NS,
-				 SIM_EV_CALL_END, NULL, worker);
+			sim_event_post(x, last < now_of(x) + LOOK_NS ? last : now_of(x) + LOOK_NS,
+				       SIM_EV_CALL_END, NULL, worker);
 			return false;
 		}
 		status = status ? status : STATUS_BUSY_RETRY;
@@ -426,5 +426,5 @@ void sim_call_next(struct sim_sim *x, unsigned int worker)
 			carry_out(&todo, x);
 		arm(x);
 	}
-	sim_end_rotation(x);
+	sim_call_end_rotation(x);
 }

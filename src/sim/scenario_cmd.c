@@ -11,7 +11,7 @@
 #include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/say.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 #include "sim/progress.h"
 #include "sim/report.h"
@@ -68,11 +68,11 @@ static int each_directory(size_t i, char *ret, size_t size)
 		snprintf(ret, size, "%s", env ? env : "");
 		return 0;
 	case 1:
-		gs_own_folder(folder, sizeof(folder));
+		gs_beside_folder(folder, sizeof(folder));
 		snprintf(ret, size, "%s/../scenarios", folder);
 		return 0;
 	case 2:
-		gs_installed(GPUSCHED_DATADIR "/scenarios", ret, size);
+		gs_beside_installed(GPUSCHED_DATADIR "/scenarios", ret, size);
 		return 0;
 	default:
 		return -ENOENT;
@@ -217,7 +217,7 @@ static int take_seed(struct run_args *a, const char *value)
 
 static int take_host(struct run_args *a, const char *value)
 {
-	a->opts.host = gs_host_find(value);
+	a->opts.host = gs_policy_host(value);
 	if (!a->opts.host || !a->opts.host->virtual_time)
 		return usage("--host takes native or sim, not ", value);
 	return 0;
@@ -358,7 +358,7 @@ static bool run_one(struct run_args *a, const struct found *f, bool alone)
 		tell_broken(a, f, &err);
 		a->hopeless = s && a->opts.policy;
 		a->mistaken =
-			gs_exit_of(ret) == GS_EXIT_USAGE && (a->opts.policy || a->opts.noptions);
+			gs_error_exit(ret) == GS_EXIT_USAGE && (a->opts.policy || a->opts.noptions);
 		a->broken = true;
 		return false;
 	}

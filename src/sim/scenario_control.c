@@ -29,7 +29,7 @@ static void refresh(struct sim_proc *p)
 	struct sim_tsg_state s;
 	uint64_t dt = now_of(p->sim) - p->rate_ns;
 
-	sim_tsg_state(p->tsg, &s);
+	sim_model_tsg_state(p->tsg, &s);
 	sim_sight_refresh(p);
 	t->gpu_time_ns = s.gpu_time_ns;
 	t->wait_time_ns = s.wait_time_ns;
@@ -74,7 +74,7 @@ static void hear_kick(struct sim_sim *x)
 	if (at < x->kick_at + KICK_STEP_NS)
 		at = x->kick_at + KICK_STEP_NS;
 	x->kick_at = at;
-	sim_post(x, at, SIM_EV_KICK, NULL, 0);
+	sim_event_post(x, at, SIM_EV_KICK, NULL, 0);
 }
 
 /* Ends the policy: restores what the owners asked for, and releases all held TSGs. */
@@ -105,7 +105,7 @@ static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 
 		end_policy(x, GS_POLICY_EXIT_ERROR, *why ? why : strerror(-ret));
 		gs_core_policy(x->core, false, 0);
-		sim_look_all(x);
+		sim_call_look_all(x);
 		return;
 	}
 	if (!(want->valid & GPUSCHED_RUNNABLE) || want->runnable)
@@ -265,7 +265,7 @@ static void ask_policy(struct sim_proc *p)
 		p->rec.flags =
 			GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED | (p->rec.flags & GPUSCHED_TSG_MIG);
 		gs_field_put(&t->want, GPUSCHED_RUNNABLE, 0);
-		sim_set_runnable(p, false); /* the gate stops the process before its first work */
+		sim_call_runnable(p, false); /* the gate stops the process before its first work */
 	} else if (r == GPUSCHED_DENY) {
 		p->denied = true;
 	}
@@ -278,23 +278,23 @@ void sim_control_new(struct sim_proc *p)
 {
 	const struct sim_rotate *rot = &p->sim->s->rotate;
 	struct sim_sim *x = p->sim;
-	bool rotated = rot->on && sim_target_matches(rot->target, p->g, p->index);
+	bool rotated = rot->on && sim_scenario_matches(rot->target, p->g, p->index);
 
 	fill_record(p);
-	sim_tsg_set_timeslice(p->tsg, p->is.timeslice_us);
+	sim_model_tsg_set_timeslice(p->tsg, p->is.timeslice_us);
 	sim_sight_settings(p);
-	sim_tsg_set_interleave(p->tsg, p->is.interleave);
-	sim_tsg_set_preempt_mode(p->tsg, p->is.preempt_mode);
+	sim_model_tsg_set_interleave(p->tsg, p->is.interleave);
+	sim_model_tsg_set_mode(p->tsg, p->is.preempt_mode);
 	x->tasks[x->ntasks++] = &p->rec.task;
 	if (p->g->suspended || (rotated && p != &x->procs[x->rotate_at])) {
 		gs_field_put(&p->rec.manual, GPUSCHED_RUNNABLE, 0);
-		sim_set_runnable(p, false);
+		sim_call_runnable(p, false);
 	}
 	if (x->policy)
 		ask_policy(p);
 	hear_kick(x);
 	if (x->core)
-		sim_look(p, NULL);
+		sim_call_look(p, NULL);
 }
 
 void sim_control_gone(struct sim_proc *p)
@@ -313,7 +313,7 @@ void sim_control_gone(struct sim_proc *p)
 	p->alive = false;
 	if (!x->core)
 		return;
-	sim_forget(p);
+	sim_call_forget(p);
 	if (x->policy)
 		after_call(x, r, p);
 }
@@ -336,7 +336,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	if (r >= 0 && gs_settings_same(&before, &t->want))
 		return;
 	after_call(x, r, p);
-	sim_look(p, NULL);
+	sim_call_look(p, NULL);
 }
 
 /* Reports a request to the policy as the daemon does, for the TSG that does the request's work. */
@@ -355,7 +355,7 @@ static void tell_request(struct sim_sim *x, const struct sim_proc *p, bool begin
 			   &host->rec.task, GS_REQUEST_ARG(from, gs_quiet_us(&p->quiet)));
 	hear_kick(x);
 	after_call(x, r, host);
-	sim_look(host, NULL);
+	sim_call_look(host, NULL);
 }
 
 static void do_round(struct sim_sim *x)
@@ -381,7 +381,7 @@ static void do_round(struct sim_sim *x)
 			after_call(x, r, p);
 	}
 	if (changed && x->policy)
-		sim_look_all(x);
+		sim_call_look_all(x);
 	hear_kick(x);
 }
 
@@ -389,7 +389,8 @@ static void tick(struct sim_sim *x)
 {
 	do_round(x);
 	if (x->policy)
-		sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
+		sim_event_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK,
+			       NULL, 0);
 }
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
@@ -404,9 +405,9 @@ static void wish(struct sim_proc *p, uint32_t bit, uint32_t value)
 	if (bit == GPUSCHED_RUNNABLE && value && x->policy)
 		gs_field_unset(&p->rec.manual, bit);
 	if (x->core)
-		sim_look(p, &news);
+		sim_call_look(p, &news);
 	else
-		sim_script(x, p, gs_field_op(bit, value), value);
+		sim_call_script(x, p, gs_field_op(bit, value), value);
 }
 
 static void act_on(struct sim_proc *p, const struct sim_action *a)
@@ -414,9 +415,9 @@ static void act_on(struct sim_proc *p, const struct sim_action *a)
 	const struct gs_news preempt = { .preempt = true };
 
 	if (a->what == SIM_DO_PREEMPT && p->sim->core)
-		sim_look(p, &preempt);
+		sim_call_look(p, &preempt);
 	else if (a->what == SIM_DO_PREEMPT)
-		sim_script(p->sim, p, GS_RM_PREEMPT, 0);
+		sim_call_script(p->sim, p, GS_RM_PREEMPT, 0);
 	else if (a->what != SIM_DO_SET)
 		wish(p, GPUSCHED_RUNNABLE, a->what == SIM_DO_RESUME);
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
@@ -428,7 +429,7 @@ static void act(struct sim_sim *x, const struct sim_action *a)
 {
 	for (size_t i = 0; i < x->nprocs; i++)
 		if (sim_has_record(&x->procs[i]) &&
-		    sim_target_matches(a->target, x->procs[i].g, x->procs[i].index))
+		    sim_scenario_matches(a->target, x->procs[i].g, x->procs[i].index))
 			act_on(&x->procs[i], a);
 }
 
@@ -438,7 +439,7 @@ static size_t next_in_rotation(const struct sim_sim *x)
 		size_t i = (x->rotate_at + n) % x->nprocs;
 		const struct sim_proc *p = &x->procs[i];
 
-		if (sim_has_record(p) && sim_target_matches(x->s->rotate.target, p->g, p->index))
+		if (sim_has_record(p) && sim_scenario_matches(x->s->rotate.target, p->g, p->index))
 			return i;
 	}
 	return x->rotate_at;
@@ -450,8 +451,8 @@ static void rotate(struct sim_sim *x)
 	struct sim_proc *old = &x->procs[x->rotate_at], *p = &x->procs[next];
 
 	if (p == old) {
-		sim_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL,
-			 0);
+		sim_event_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE,
+			       NULL, 0);
 		return;
 	}
 	x->rotating = true;
@@ -461,7 +462,7 @@ static void rotate(struct sim_sim *x)
 	wish(old, GPUSCHED_RUNNABLE, 0);
 	if (!x->s->rotate.new_first)
 		wish(p, GPUSCHED_RUNNABLE, 1);
-	sim_end_rotation(x);
+	sim_call_end_rotation(x);
 }
 
 void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
@@ -486,7 +487,7 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 		tell_request(x, &x->procs[ev->arg], ev->type == SIM_EV_BEGIN);
 		break;
 	case SIM_EV_DUE:
-		sim_due(x);
+		sim_call_due(x);
 		break;
 	default:
 		break;
@@ -530,7 +531,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		return gs_fail(err, -ENOMEM, "out of memory");
 	gs_core_policy(x->core, true, x->policy_flags);
 	if (x->policy->info.tick_us)
-		sim_post(x, x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
+		sim_event_post(x, x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 	return 0;
 }
 
@@ -543,10 +544,10 @@ int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct 
 	if (x->s->rotate.on) {
 		x->rotate_at = x->nprocs - 1;
 		x->rotate_at = next_in_rotation(x);
-		sim_post(x, sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL, 0);
+		sim_event_post(x, sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL, 0);
 	}
 	for (unsigned int i = 0; i < x->s->nactions; i++)
-		sim_post(x, sim_us(x->s->actions[i].at_ms * 1000), SIM_EV_ACTION, NULL, i);
+		sim_event_post(x, sim_us(x->s->actions[i].at_ms * 1000), SIM_EV_ACTION, NULL, i);
 	if ((!policy[0] || !strcmp(policy, "none")) && o->noptions)
 		return gs_fail(err, -EINVAL, "%s: option %s, but no policy", x->s->name,
 			       o->options[0]);

@@ -9,5 +9,5 @@ void sim_proc_death(struct sim_proc *p, enum sim_death why)
 	if (p->res->died)
 		return;
 	p->res->died = why;
-	sim_post(p->sim, sim_model_now(p->sim->m), SIM_EV_STOP, p, 0);
+	sim_event_post(p->sim, sim_model_now(p->sim->m), SIM_EV_STOP, p, 0);
 }

@@ -10,8 +10,8 @@ static bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->ns != b->ns ? a->ns < b->ns : a->seq < b->seq;
 }
 
-void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
-	      unsigned int arg)
+void sim_event_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
+		    unsigned int arg)
 {
 	struct sim_event ev = { .ns = ns, .seq = x->seq++, .type = type, .arg = arg, .proc = p };
 	size_t i;
@@ -25,7 +25,7 @@ void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct s
 	x->heap[i] = ev;
 }
 
-struct sim_event sim_take(struct sim_sim *x)
+struct sim_event sim_event_take(struct sim_sim *x)
 {
 	struct sim_event first = x->heap[0], last = x->heap[--x->nheap];
 	size_t i = 0, c;

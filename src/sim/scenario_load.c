@@ -151,8 +151,9 @@ static int store_number(const struct key *k, const char *text, void *field, stru
 	int r;
 
 	if (k->type == DOUBLE)
-		return gs_parse_double_in(gs_unit_of(k->name), text, k->min, k->max, field, err);
-	r = gs_parse_u64_in(gs_unit_of(k->name), text, (uint64_t)k->min, (uint64_t)k->max, &u, err);
+		return gs_parse_double_in(gs_parse_unit(k->name), text, k->min, k->max, field, err);
+	r = gs_parse_u64_in(gs_parse_unit(k->name), text, (uint64_t)k->min, (uint64_t)k->max, &u,
+			    err);
 	if (r < 0)
 		return r;
 	if (k->type == U64)
@@ -537,7 +538,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
 	return r >= 0;
 }
 
-bool sim_target_matches(const char *target, const struct sim_group *g, unsigned int index)
+bool sim_scenario_matches(const char *target, const struct sim_group *g, unsigned int index)
 {
 	size_t n = strlen(g->name);
 
@@ -553,7 +554,7 @@ static bool target_exists(const struct sim_scenario *s, const char *target)
 {
 	for (size_t i = 0; i < s->ngroups; i++)
 		for (unsigned int k = 0; k < s->groups[i].count; k++)
-			if (sim_target_matches(target, &s->groups[i], k))
+			if (sim_scenario_matches(target, &s->groups[i], k))
 				return true;
 	return false;
 }

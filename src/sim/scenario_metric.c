@@ -77,7 +77,7 @@ static int gather(const struct sim_result *r, const char *target, struct pool *r
 	size_t n = 0, pieces = 0;
 
 	for (size_t i = 0; i < r->nprocesses; i++) {
-		if (!sim_target_matches(target, r->processes[i].group, r->processes[i].index))
+		if (!sim_scenario_matches(target, r->processes[i].group, r->processes[i].index))
 			continue;
 		n += r->processes[i].nlatency;
 		pieces += r->processes[i].npieces;
@@ -87,7 +87,7 @@ static int gather(const struct sim_result *r, const char *target, struct pool *r
 	if (!ret->all.ns || !ret->pieces.ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nprocesses; i++)
-		if (sim_target_matches(target, r->processes[i].group, r->processes[i].index))
+		if (sim_scenario_matches(target, r->processes[i].group, r->processes[i].index))
 			add(ret, &r->processes[i], r->measured_s);
 	qsort(ret->all.ns, ret->all.n, sizeof(uint64_t), by_value);
 	qsort(ret->pieces.ns, ret->pieces.n, sizeof(uint64_t), by_value);
@@ -223,7 +223,7 @@ int sim_metric_check(const struct sim_scenario *s, const char *metric, struct gs
 			       metric, all);
 	for (size_t i = 0; i < s->ngroups; i++)
 		for (unsigned int k = 0; k < s->groups[i].count; k++)
-			if (sim_target_matches(target, &s->groups[i], k))
+			if (sim_scenario_matches(target, &s->groups[i], k))
 				return 0;
 	return gs_fail(err, -EINVAL, "'%s': no process is '%s'", metric, target);
 }
@@ -244,7 +244,7 @@ static bool holds(const struct sim_check *c, double v)
 /*
  * Makes the checks. A check fails if its figure is unknown. The result fails if the policy failed.
  */
-void sim_result_check(struct sim_result *r)
+void sim_metric_check_all(struct sim_result *r)
 {
 	const struct sim_scenario *s = r->scenario;
 

@@ -195,9 +195,9 @@ static inline uint64_t sim_us(double us)
 }
 
 /* scenario_run.c */
-void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
-	      unsigned int arg);
-struct sim_event sim_take(struct sim_sim *x); /* removes and returns the next event */
+void sim_event_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
+		    unsigned int arg);
+struct sim_event sim_event_take(struct sim_sim *x); /* removes and returns the next event */
 
 /* scenario_proc.c: the process's own work */
 int sim_proc_start(struct sim_proc *p);

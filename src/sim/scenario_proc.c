@@ -28,7 +28,7 @@ static bool measured(const struct sim_proc *p)
 
 static void submit(struct sim_proc *p, struct sim_channel *ch, const struct sim_work *w)
 {
-	int r = sim_channel_submit(ch, w);
+	int r = sim_work_submit(ch, w);
 
 	if (r < 0 && r != -ENODEV) /* removed: the process ends soon */
 		gs_fail(&p->sim->err, -ENOSPC,
@@ -96,7 +96,7 @@ static void launch_piece(struct sim_proc *p)
 	p->to_begin -= n;
 	p->to_launch = p->to_finish = n;
 	p->piece_from = now_of(p);
-	sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+	sim_event_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
 }
 
 static void launch_request(struct sim_proc *p)
@@ -115,7 +115,7 @@ static void begin_request(struct sim_proc *p, uint64_t arrival)
 	if (p->g->hold != SIM_HOLD_NONE)
 		submit_hold(p);
 	if (p->g->hold == SIM_HOLD_HINT || p->g->hold == SIM_HOLD_HINT_ONE)
-		sim_post(p->sim, now_of(p) + sim_us(p->g->prep_us), SIM_EV_PREPARED, p, 0);
+		sim_event_post(p->sim, now_of(p) + sim_us(p->g->prep_us), SIM_EV_PREPARED, p, 0);
 	else
 		launch_request(p);
 }
@@ -146,7 +146,7 @@ static void next_request(struct sim_proc *p)
 
 	if (p->of_burst) {
 		p->of_burst--;
-		sim_post(p->sim, now_of(p), SIM_EV_ARRIVE, p, 0);
+		sim_event_post(p->sim, now_of(p), SIM_EV_ARRIVE, p, 0);
 		return;
 	}
 	p->of_burst = g->burst - 1;
@@ -164,7 +164,7 @@ static void next_request(struct sim_proc *p)
 		p->next_arrival += (uint64_t)gs_rng_gap(&p->rng, gap, g->cv);
 	}
 	ns = p->next_arrival > now_of(p) ? p->next_arrival : now_of(p);
-	sim_post(p->sim, ns, SIM_EV_ARRIVE, p, 0);
+	sim_event_post(p->sim, ns, SIM_EV_ARRIVE, p, 0);
 }
 
 static void keep_time(struct sim_proc *p, uint64_t **list, size_t *inout_n, uint64_t ns)
@@ -226,7 +226,8 @@ static void launch(struct sim_proc *p)
 		p->to_launch--;
 	} while (p->to_launch && !p->g->launch_gap_us);
 	if (p->to_launch)
-		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
+		sim_event_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p,
+			       0);
 }
 
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch, uint64_t cookie)
@@ -247,7 +248,7 @@ void sim_proc_done(struct sim_proc *p, struct sim_channel *ch, uint64_t cookie)
 	if (p->g->kind == SIM_KIND_BE)
 		sim_sync_done(p, notice);
 	else if (p->g->kind == SIM_KIND_LC && --p->to_finish == 0)
-		sim_post(p->sim, notice, SIM_EV_NOTICE, p, 0);
+		sim_event_post(p->sim, notice, SIM_EV_NOTICE, p, 0);
 }
 
 /* Ends the process if it has made no step for too long; else looks again later. */
@@ -262,7 +263,7 @@ static void be_patient(struct sim_proc *p)
 	if (waits && now_of(p) >= from + most)
 		sim_proc_death(p, SIM_DIED_WAITING);
 	else
-		sim_post(p->sim, from + most, SIM_EV_PATIENCE, p, 0);
+		sim_event_post(p->sim, from + most, SIM_EV_PATIENCE, p, 0);
 }
 
 void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
@@ -276,7 +277,8 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 	case SIM_EV_PREPARED:
 		p->counted_from = now_of(p);
 		launch_request(p);
-		sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_RELEASE, p, 0);
+		sim_event_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_RELEASE, p,
+			       0);
 		break;
 	case SIM_EV_LAUNCH:
 		launch(p);
@@ -333,18 +335,18 @@ static int make_channels(struct sim_proc *p)
 	int r = 0;
 
 	if (p->host == p)
-		r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR + p->g->part, p, &p->tsg);
+		r = sim_model_tsg_new(x->m, p->gpu, SIM_ENGINE_GR + p->g->part, p, &p->tsg);
 	else
 		p->tsg = p->host->tsg;
 	if (r >= 0)
-		r = sim_channel_new(p->tsg, n, &p->work);
+		r = sim_model_channel_new(p->tsg, n, &p->work);
 	if (r >= 0)
-		r = sim_channel_new(p->tsg, n, &p->hold);
+		r = sim_model_channel_new(p->tsg, n, &p->hold);
 	if (r >= 0 && p->g->server[0])
-		r = sim_channel_share(p->work, n, p->g->priority, p->g->sm_pct);
+		r = sim_model_channel_share(p->work, n, p->g->priority, p->g->sm_pct);
 	if (r >= 0 && p->host != p && !p->host->is.runnable) {
-		sim_channel_enable(p->work, false);
-		sim_channel_enable(p->hold, false);
+		sim_work_enable_channel(p->work, false);
+		sim_work_enable_channel(p->hold, false);
 	}
 	return r;
 }
@@ -364,7 +366,7 @@ int sim_proc_start(struct sim_proc *p)
 	if (p->host->denied)
 		return 0;
 	if (p->host == p)
-		sim_tsg_schedule(p->tsg, true);
+		sim_model_tsg_schedule(p->tsg, true);
 	begin = now_of(p) + sim_us(p->g->begin_s * 1e6);
 	p->next_arrival = p->ended_ns = p->waits_since = p->trace_from = begin;
 	p->size = 1;
@@ -383,7 +385,7 @@ void sim_proc_count_from_here(struct sim_proc *p)
 
 	if (!p->alive || p->host != p)
 		return;
-	sim_tsg_state(p->tsg, &s);
+	sim_model_tsg_state(p->tsg, &s);
 	p->base_gpu_time = s.gpu_time_ns;
 	p->base_switches = s.context_switches;
 	p->base_launches = p->rec.task.launches;
@@ -405,7 +407,7 @@ void sim_proc_finish(struct sim_proc *p)
 	r->is = p->host->is;
 	if (p->host != p) /* the model counts an MPS server's work for its first client only */
 		return;
-	sim_tsg_state(p->tsg, &s);
+	sim_model_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;
 	r->switches = s.context_switches - p->base_switches;
 	r->all = s;
@@ -421,7 +423,7 @@ void sim_proc_stop(struct sim_proc *p)
 		return;
 	sim_proc_finish(p);
 	sim_control_gone(p);
-	sim_tsg_free(p->tsg);
+	sim_model_tsg_free(p->tsg);
 	p->tsg = NULL;
 	p->work = p->hold = NULL;
 	sim_sync_gone(p);

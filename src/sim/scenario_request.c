@@ -22,8 +22,8 @@ static void tell(struct sim_proc *p, bool begins)
 	if (p->told_request == begins)
 		return;
 	p->told_request = begins;
-	sim_post(p->sim, now_of(p) + SIGNAL_NS, begins ? SIM_EV_BEGIN : SIM_EV_END, NULL,
-		 (unsigned int)(p - p->sim->procs));
+	sim_event_post(p->sim, now_of(p) + SIGNAL_NS, begins ? SIM_EV_BEGIN : SIM_EV_END, NULL,
+		       (unsigned int)(p - p->sim->procs));
 }
 
 /* A request of the process arrives. */
@@ -61,8 +61,8 @@ void sim_request_rests(struct sim_proc *p)
 	p->in_wait = false;
 	p->rests_since = now_of(p);
 	if (p->told_request)
-		sim_post(p->sim, now_of(p) + gs_quiet_us(&p->quiet) * NS_PER_US, SIM_EV_QUIET, p,
-			 0);
+		sim_event_post(p->sim, now_of(p) + gs_quiet_us(&p->quiet) * NS_PER_US, SIM_EV_QUIET,
+			       p, 0);
 }
 
 /* Ends the request if the process is still idle and has been for long enough. */

@@ -28,7 +28,7 @@ static struct sim_proc *client_of(struct sim_sim *x, struct sim_proc *host,
 
 static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {
-	struct sim_proc *p = sim_tsg_user(sim_channel_tsg(ch));
+	struct sim_proc *p = sim_model_tsg_user(sim_model_channel_tsg(ch));
 
 	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch, cookie);
 }
@@ -73,7 +73,7 @@ static void on_removed(void *user, struct sim_tsg *t)
 	struct sim_sim *x = user;
 
 	for (size_t i = 0; i < x->nprocs; i++)
-		if (x->procs[i].alive && x->procs[i].host == sim_tsg_user(t))
+		if (x->procs[i].alive && x->procs[i].host == sim_model_tsg_user(t))
 			sim_proc_death(&x->procs[i], SIM_DIED_REMOVED);
 }
 
@@ -144,7 +144,7 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 		if (ns > x->end_ns)
 			break;
 		sim_model_advance(x->m, ns);
-		ev = sim_take(x);
+		ev = sim_event_take(x);
 		handle(x, &ev);
 	}
 	sim_model_advance(x->m, x->end_ns);
@@ -211,9 +211,9 @@ static void post_processes(struct sim_sim *x)
 
 		if (p->start_ns >= p->stop_ns)
 			continue;
-		sim_post(x, p->start_ns, SIM_EV_START, p, 0);
+		sim_event_post(x, p->start_ns, SIM_EV_START, p, 0);
 		if (p->stop_ns != UINT64_MAX)
-			sim_post(x, p->stop_ns, SIM_EV_STOP, p, 0);
+			sim_event_post(x, p->stop_ns, SIM_EV_STOP, p, 0);
 	}
 }
 
@@ -251,7 +251,7 @@ static void finish(struct sim_sim *x)
 		if (!x->res->turns[i].end_ns)
 			x->res->turns[i].end_ns = x->turns_until;
 	sim_lost_finish(x);
-	sim_result_check(x->res);
+	sim_metric_check_all(x->res);
 }
 
 int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options *opts,
@@ -291,7 +291,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 		r = sim_control_init(&x, opts, err);
 	}
 	if (r >= 0) {
-		sim_post(&x, x.warm_ns, SIM_EV_WARM, NULL, 0);
+		sim_event_post(&x, x.warm_ns, SIM_EV_WARM, NULL, 0);
 		loop(&x, opts);
 		r = x.err.code ? gs_fail(err, x.err.code, "%s: %s", s->name, x.err.text) : 0;
 	}
@@ -304,7 +304,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	return 0;
 }
 
-void sim_result_free(struct sim_result *r)
+void sim_scenario_result_free(struct sim_result *r)
 {
 	if (!r)
 		return;

@@ -211,7 +211,7 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	ret->runlist = gpusched_runlist(&p->rec.task);
 	if (x->res->facts != SIM_FACTS_ALL)
 		return 0;
-	sim_tsg_state(p->tsg, &s);
+	sim_model_tsg_state(p->tsg, &s);
 	ret->work_ns = s.gpu_time_ns;
 	ret->block_ns = p->block_ns;
 	ret->known |= GPUSCHED_FACT_WORK | GPUSCHED_FACT_BLOCK | GPUSCHED_FACT_EXACT;

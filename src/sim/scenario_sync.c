@@ -20,7 +20,7 @@ static void post_launch(struct sim_proc *p, uint64_t at)
 	if (!p->alive)
 		return;
 	p->steps_launched++;
-	sim_post(p->sim, at + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+	sim_event_post(p->sim, at + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
 }
 
 /* The number of steps that every process of the group has completed. */
@@ -110,7 +110,7 @@ void sim_sync_ran(struct sim_proc *p)
 	p->ran++;
 	for (size_t i = 0; i < x->nprocs; i++)
 		if (same_group(p, &x->procs[i]) && x->procs[i].alive)
-			sim_channel_look(x->procs[i].work);
+			sim_model_channel_look(x->procs[i].work);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ void sim_sync_start(struct sim_proc *p, uint64_t begin)
 		p->steps = p->ran = p->steps_launched = q ? common_steps(q) : 0;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		sim_post(x, begin + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
+		sim_event_post(x, begin + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
 	p->steps_launched += n;
 }
 
@@ -164,5 +164,5 @@ void sim_sync_gone(struct sim_proc *p)
 	if (next && p->g->sync == SIM_SYNC_SPIN)
 		for (size_t i = 0; i < p->sim->nprocs; i++)
 			if (same_group(p, &p->sim->procs[i]) && p->sim->procs[i].alive)
-				sim_channel_look(p->sim->procs[i].work);
+				sim_model_channel_look(p->sim->procs[i].work);
 }

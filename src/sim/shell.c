@@ -29,7 +29,7 @@ static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error 
 {
 	char known[128];
 
-	gs_rm_branches_text(known, sizeof(known), ", ", ", ");
+	gs_rm_driver_branches_text(known, sizeof(known), ", ", ", ");
 	if (!sim_rm_branch_known((unsigned int)branch))
 		return gs_fail(err, -EINVAL,
 			       "the simulator does not know driver branch %" PRIu64 ": it knows %s",
@@ -156,11 +156,11 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 		if (getppid() != parent)
 			_exit(1);
 		close(ready[0]);
-		if (sim_server_run(&o->server, ready[1], &why))
+		if (sim_fuse_run(&o->server, ready[1], &why))
 			gs_error_say("simulator: %s", why.text);
 		/* the shell was killed, so nobody else cleans up */
 		if (getppid() != parent) {
-			sim_world_kill(w->dir, 0);
+			sim_reap_world(w->dir, 0);
 			sim_world_remove(w);
 		}
 		_exit(why.code ? 1 : 0);
@@ -283,7 +283,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 	sim_params_default(&o.server.params);
 	if (set_options(&o, opts, n, &err) || check_rights(&err) || sim_world_new(&w, &err)) {
 		gs_error_say("sim shell: %s", err.text);
-		return gs_exit_of(err.code);
+		return gs_error_exit(err.code);
 	}
 	if (o.mig)
 		divide(&o);
@@ -294,11 +294,11 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (run(&w, &o, command, &code, &err)) {
 		gs_error_say("sim shell: %s", err.text);
-		code = gs_exit_of(err.code);
+		code = gs_error_exit(err.code);
 	}
 	sim_reap_all(w.server);
 	/* also ends processes that entered the world through DIR/join */
-	sim_world_kill(w.dir, w.server);
+	sim_reap_world(w.dir, w.server);
 	stop_server(&w);
 	sim_world_remove(&w);
 	return code;

@@ -50,6 +50,6 @@ void sim_reap_all(int except);
  * Kills all processes in the world of directory @dir except @except, whether or not they are our
  * children.
  */
-void sim_world_kill(const char *dir, int except);
+void sim_reap_world(const char *dir, int except);
 
 #endif /* GPUSCHED_SIM_SHELL_H */

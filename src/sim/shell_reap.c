@@ -92,7 +92,7 @@ static int kill_in(const char *dir, int except)
 	return n;
 }
 
-void sim_world_kill(const char *dir, int except)
+void sim_reap_world(const char *dir, int except)
 {
 	for (int i = 0; i < GRACE_ROUNDS && kill_in(dir, except); i++) {
 		usleep(ROUND_US);

@@ -64,7 +64,7 @@ static bool is_ours(const char *dir)
 /* Removes a world. Kills its processes first, since its mounts last as long as they run. */
 static void clean_up(const char *dir)
 {
-	sim_world_kill(dir, 0);
+	sim_reap_world(dir, 0);
 	remove_tree(dir);
 }
 
@@ -142,7 +142,7 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 	/*
 	 * before unshare(): in a chroot, the link /proc/self/exe leads out of the chroot afterwards
 	 */
-	if (gs_own_folder(w->programs, sizeof(w->programs)))
+	if (gs_beside_folder(w->programs, sizeof(w->programs)))
 		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));

@@ -65,12 +65,12 @@ int gs_bpffs_ready(struct gs_error *err)
 	return 0;
 }
 
-void gs_pins_of_policy(char ret[GS_PINS_PATH])
+void gs_bpffs_policy_pins(char ret[GS_PINS_PATH])
 {
 	snprintf(ret, GS_PINS_PATH, "%s-policy", gs_env()->bpffs);
 }
 
-int gs_pins_remove(const char *dir)
+int gs_bpffs_remove(const char *dir)
 {
 	CLEANUP_DIR DIR *d = opendir(dir);
 	struct dirent *e;

@@ -11,8 +11,8 @@
 int gs_bpffs_ready(struct gs_error *err);
 /* The folder in which the running policy's maps are pinned. */
 #define GS_PINS_PATH 300
-void gs_pins_of_policy(char ret[GS_PINS_PATH]);
+void gs_bpffs_policy_pins(char ret[GS_PINS_PATH]);
 /* Removes a folder of pins and everything in it. */
-int gs_pins_remove(const char *dir);
+int gs_bpffs_remove(const char *dir);
 
 #endif /* GPUSCHED_TABLE_BPFFS_H */

@@ -8,7 +8,7 @@
 #include "rm/rm.h"
 #include "table/table.h"
 
-int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret);
+int gs_table_cfg(struct gs_table *t, struct gpusched_cfg *ret);
 /* Writes @ns, the present time, as the daemon's heartbeat; 0: no daemon runs. */
 int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
 int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
@@ -30,7 +30,7 @@ int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns)
 /*
  * Registers one of our own processes: its calls do not count as settings that an owner asked for.
  */
-int gs_self_add(struct gs_table *t, pid_t tgid);
-int gs_self_del(struct gs_table *t, pid_t tgid);
+int gs_cfg_self_add(struct gs_table *t, pid_t tgid);
+int gs_cfg_self_del(struct gs_table *t, pid_t tgid);
 
 #endif /* GPUSCHED_TABLE_CFG_H */

@@ -111,7 +111,7 @@ size_t gs_events_room(const struct gs_table *t)
 	return info.max_entries / sizeof(struct gpusched_event);
 }
 
-int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret)
+int gs_events_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret)
 {
 	CLEANUP_FREE uint64_t *v = calloc(t->cpus, sizeof(*v));
 	uint32_t key = which;

@@ -23,7 +23,7 @@ int gs_events_dispatch(struct gs_table *t);
 /* Number of events that the ring can hold; 0: unknown. */
 size_t gs_events_room(const struct gs_table *t);
 /* The sum of a tap's counter over all CPUs, since the taps were turned on. */
-int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
+int gs_events_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
 /*
  * The real uid of the event's process. -ESRCH: the process has ended, and another process may have
  * its pid.

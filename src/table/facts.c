@@ -93,7 +93,7 @@ void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-int gs_jobs_begin(struct gs_table *t)
+int gs_facts_begin_jobs(struct gs_table *t)
 {
 	int fd = t->jobs_fd;
 
@@ -105,7 +105,7 @@ int gs_jobs_begin(struct gs_table *t)
 	return 0;
 }
 
-bool gs_jobs_has(const struct gs_table *t)
+bool gs_facts_has_jobs(const struct gs_table *t)
 {
 	return t->jobs_fd >= 0;
 }
@@ -124,7 +124,7 @@ static int put_entry(struct gs_table *t, uint64_t id, const struct gs_job *value
 	return bpf_map_update_elem(t->jobs_fd, &id, value, BPF_ANY) ? -errno : 0;
 }
 
-int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
+int gs_facts_put_job(struct gs_table *t, uint64_t id, uint64_t job)
 {
 	struct gs_job value = entry_of(t, id);
 
@@ -132,7 +132,7 @@ int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 	return put_entry(t, id, &value);
 }
 
-int gs_job_put_last(struct gs_table *t, uint64_t id, enum gs_last why, bool last)
+int gs_facts_put_last_job(struct gs_table *t, uint64_t id, enum gs_last why, bool last)
 {
 	struct gs_job value = entry_of(t, id);
 
@@ -142,13 +142,13 @@ int gs_job_put_last(struct gs_table *t, uint64_t id, enum gs_last why, bool last
 	return put_entry(t, id, &value);
 }
 
-uint64_t gs_job_get(struct gs_table *t, uint64_t id)
+uint64_t gs_facts_get_job(struct gs_table *t, uint64_t id)
 {
 	return entry_of(t, id).job;
 }
 
-int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
-		 const struct gpusched_limit *limit)
+int gs_facts_put_limit(struct gs_table *t, const struct gpusched_tsg *rec,
+		       const struct gpusched_limit *limit)
 {
 	struct gs_job value = entry_of(t, rec->task.id);
 
@@ -158,8 +158,8 @@ int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
 	return put_entry(t, rec->task.id, &value);
 }
 
-bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
-		   const struct gpusched_limit *limit)
+bool gs_facts_same_limit(struct gs_table *t, const struct gpusched_tsg *rec,
+			 const struct gpusched_limit *limit)
 {
 	const struct gs_job value = entry_of(t, rec->task.id);
 
@@ -167,14 +167,14 @@ bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
 	       !memcmp(&value.key, &rec->key, sizeof(value.key));
 }
 
-struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id)
+struct gpusched_limit gs_facts_get_limit(struct gs_table *t, uint64_t id)
 {
 	const struct gs_job value = entry_of(t, id);
 
 	return (struct gpusched_limit){ .group = value.limit_group, .pct = value.limit_pct };
 }
 
-int gs_promise_put(struct gs_table *t, uint64_t id, const struct gs_promise *promise)
+int gs_facts_put_promise(struct gs_table *t, uint64_t id, const struct gs_promise *promise)
 {
 	struct gs_job value = entry_of(t, id);
 
@@ -187,14 +187,14 @@ int gs_promise_put(struct gs_table *t, uint64_t id, const struct gs_promise *pro
 	return put_entry(t, id, &value);
 }
 
-struct gs_promise gs_promise_get(struct gs_table *t, uint64_t id)
+struct gs_promise gs_facts_get_promise(struct gs_table *t, uint64_t id)
 {
 	const struct gs_job value = entry_of(t, id);
 
 	return (struct gs_promise){ value.promise_group, value.promise_pct, value.over_pct };
 }
 
-void gs_job_remove(struct gs_table *t, uint64_t id)
+void gs_facts_remove_job(struct gs_table *t, uint64_t id)
 {
 	if (t->jobs_fd >= 0)
 		bpf_map_delete_elem(t->jobs_fd, &id);

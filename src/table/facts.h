@@ -80,26 +80,26 @@ int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu
 void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 
 /* Makes the map of jobs, which gpusched_job() in policy.bpf.h reads. */
-int gs_jobs_begin(struct gs_table *t);
-bool gs_jobs_has(const struct gs_table *t);
+int gs_facts_begin_jobs(struct gs_table *t);
+bool gs_facts_has_jobs(const struct gs_table *t);
 /* Writes the job of TSG @id. 0 or -errno. */
-int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
+int gs_facts_put_job(struct gs_table *t, uint64_t id, uint64_t job);
 /* Why policies that take turns put a TSG last. */
 enum gs_last {
 	GS_LAST_SPENT = 1 << 0,      /* its GPU time is used up */
 	GS_LAST_QUARANTINE = 1 << 1, /* its program is in quarantine */
 };
 /* Sets whether policies that take turns put the TSG last for @why. 0 or -errno. */
-int gs_job_put_last(struct gs_table *t, uint64_t id, enum gs_last why, bool last);
+int gs_facts_put_last_job(struct gs_table *t, uint64_t id, enum gs_last why, bool last);
 /* 0: unknown. */
-uint64_t gs_job_get(struct gs_table *t, uint64_t id);
+uint64_t gs_facts_get_job(struct gs_table *t, uint64_t id);
 /* Writes the TSG's key and limit into its entry in the map of jobs. 0 or -errno. */
-int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
-		 const struct gpusched_limit *limit);
-bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
-		   const struct gpusched_limit *limit);
+int gs_facts_put_limit(struct gs_table *t, const struct gpusched_tsg *rec,
+		       const struct gpusched_limit *limit);
+bool gs_facts_same_limit(struct gs_table *t, const struct gpusched_tsg *rec,
+			 const struct gpusched_limit *limit);
 /* The TSG's limit; all fields 0: it has none. */
-struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
+struct gpusched_limit gs_facts_get_limit(struct gs_table *t, uint64_t id);
 
 /*
  * The percentage of GPU time that the TSG's group is promised; @pct 0: none. @over_pct: as in
@@ -109,9 +109,9 @@ struct gs_promise {
 	uint64_t group;
 	uint32_t pct, over_pct;
 };
-int gs_promise_put(struct gs_table *t, uint64_t id, const struct gs_promise *promise);
-struct gs_promise gs_promise_get(struct gs_table *t, uint64_t id);
-void gs_job_remove(struct gs_table *t, uint64_t id);
+int gs_facts_put_promise(struct gs_table *t, uint64_t id, const struct gs_promise *promise);
+struct gs_promise gs_facts_get_promise(struct gs_table *t, uint64_t id);
+void gs_facts_remove_job(struct gs_table *t, uint64_t id);
 #endif
 
 #endif /* GPUSCHED_TABLE_FACTS_H */

@@ -26,7 +26,7 @@ static bool fits(struct gs_table *t, const struct gpusched_origin *origin)
 	struct gpusched_proc proc;
 	struct gpusched_cfg cfg;
 
-	if (gs_cfg_get(t, &cfg) || gs_proc_get(t, (pid_t)origin->owner, &proc))
+	if (gs_table_cfg(t, &cfg) || gs_proc_get(t, (pid_t)origin->owner, &proc))
 		return false;
 	return (!cfg.max_tsgs_per_proc || (int32_t)proc.tsgs < (int32_t)cfg.max_tsgs_per_proc) &&
 	       (int32_t)proc.devices + 2 < (int32_t)GPUSCHED_MAX_DEVICES_PER_PROC &&

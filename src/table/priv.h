@@ -73,7 +73,7 @@ struct gs_table {
  */
 int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err);
 /* Runs a BPF program of type syscall. The program reads and writes @arg. */
-int gs_run_prog(int prog_fd, void *arg, size_t size);
+int gs_table_run_prog(int prog_fd, void *arg, size_t size);
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
 /* Like gs_table_insert(), but the record comes from an older table and keeps its id and class. */
 int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,

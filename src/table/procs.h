@@ -38,7 +38,7 @@ bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns);
 /*
  * Changes class ids: @to[old] is the new id; GPUSCHED_CLASS_NONE: the class is gone. Affects only
  * classes given by commands; the daemon determines all others again. Call this before
- * gs_class_set().
+ * gs_procs_class_set().
  */
 int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES]);
 

@@ -19,14 +19,14 @@ static const char *const pin_names[GS_PIN_OPENED] = {
 #undef X
 };
 
-int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret)
+int gs_table_cfg(struct gs_table *t, struct gpusched_cfg *ret)
 {
 	uint32_t zero = 0;
 
 	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_cfg], &zero, ret) ? -errno : 0;
 }
 
-int gs_run_prog(int prog_fd, void *arg, size_t size)
+int gs_table_run_prog(int prog_fd, void *arg, size_t size)
 {
 	/* no ctx_out: the kernel writes a syscall program's context back to ctx_in */
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arg, .ctx_size_in = size);
@@ -111,7 +111,7 @@ static int check_namespace(struct gs_table *t, struct gs_error *err)
 {
 	struct gpusched_cfg cfg = {};
 	struct stat st;
-	int r = gs_cfg_get(t, &cfg);
+	int r = gs_table_cfg(t, &cfg);
 
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table's configuration: %s", strerror(-r));
@@ -352,14 +352,14 @@ int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 
 int gs_table_poke(struct gs_table *t, struct gpusched_poke *poke)
 {
-	int r = gs_run_prog(t->fd[GS_PIN_poke], poke, sizeof(*poke));
+	int r = gs_table_run_prog(t->fd[GS_PIN_poke], poke, sizeof(*poke));
 
 	return r < 0 ? r : poke->ret;
 }
 
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg)
 {
-	int r = gs_run_prog(t->fd[GS_PIN_change_table], arg, sizeof(*arg));
+	int r = gs_table_run_prog(t->fd[GS_PIN_change_table], arg, sizeof(*arg));
 
 	return r < 0 ? r : arg->head.ret;
 }

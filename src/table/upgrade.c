@@ -92,10 +92,10 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 
 static void old_free(struct gs_old_table **old)
 {
-	gs_old_table_free(*old);
+	gs_upgrade_free(*old);
 }
 
-int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
+int gs_upgrade_open(struct gs_old_table **ret, struct gs_error *err)
 {
 	static const struct {
 		const char *name;
@@ -123,7 +123,7 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 	return 0;
 }
 
-void gs_old_table_free(struct gs_old_table *old)
+void gs_upgrade_free(struct gs_old_table *old)
 {
 	if (!old)
 		return;
@@ -134,7 +134,7 @@ void gs_old_table_free(struct gs_old_table *old)
 	free(old);
 }
 
-void gs_old_table_end_policy(struct gs_old_table *old)
+void gs_upgrade_end_policy(struct gs_old_table *old)
 {
 	uint32_t zero = 0;
 
@@ -143,7 +143,7 @@ void gs_old_table_end_policy(struct gs_old_table *old)
 	bpf_map_delete_elem(old->fd[OLD_gs_gate_slot], &zero);
 }
 
-void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout)
+void gs_upgrade_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout)
 {
 	inout->max_tsgs_per_proc = old->cfg.max_tsgs_per_proc;
 	inout->default_class = old->cfg.default_class;
@@ -388,7 +388,7 @@ static int copy_records(struct gs_old_table *old, struct gs_table *t)
 	return r < 0 ? r : changed;
 }
 
-int gs_old_table_copy(struct gs_old_table *old, struct gs_table *t, struct gs_error *err)
+int gs_upgrade_copy(struct gs_old_table *old, struct gs_table *t, struct gs_error *err)
 {
 	int procs = 1, records = 1, r = copy_classes(old, t);
 

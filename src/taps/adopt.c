@@ -85,8 +85,8 @@ static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *re
 	uint32_t status = GS_NV_OK;
 	uint64_t us = 0;
 
-	return !gs_rm_control(a->fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
-			      sizeof(us), &status) &&
+	return !gs_rm_call_control(a->fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE,
+				   &us, sizeof(us), &status) &&
 	       gs_rm_is_denial(status);
 }
 

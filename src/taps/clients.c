@@ -58,11 +58,11 @@ int gs_clients_list(struct gs_clients *ret, struct gs_error *err)
 	uint32_t status = 0;
 	int r;
 
-	ret->own = gs_rm_open_control();
+	ret->own = gs_rm_driver_open_control();
 	if (ret->own < 0)
 		return gs_fail(err, -ENODEV, "cannot open %s: %s", NV_CTL_PATH,
 			       strerror(-ret->own));
-	r = gs_rm_alloc(ret->own, 0, 0, &ret->own_client, NV_CLASS_ROOT, NULL, 0, &status);
+	r = gs_rm_call_alloc(ret->own, 0, 0, &ret->own_client, NV_CLASS_ROOT, NULL, 0, &status);
 	if (r < 0 || status)
 		return gs_fail(err, r < 0 ? r : -EREMOTEIO, "RM gives us no client (status 0x%x)",
 			       status);
@@ -75,7 +75,8 @@ void gs_clients_free(struct gs_clients *c)
 
 	if (c->own >= 0) {
 		if (c->own_client)
-			gs_rm_free(c->own, c->own_client, c->own_client, c->own_client, &status);
+			gs_rm_call_free(c->own, c->own_client, c->own_client, c->own_client,
+					&status);
 		close(c->own);
 	}
 	free(c->all);
@@ -96,8 +97,8 @@ static int rm_query(void *user, uint32_t client, uint32_t object, uint32_t index
 	} p = { object, index, 0 };
 	uint32_t status = GS_NV_INVALID_CLIENT;
 
-	if (gs_rm_control(*(int *)user, client, client, GS_CMD_HANDLE_INFO, &p, sizeof(p),
-			  &status) ||
+	if (gs_rm_call_control(*(int *)user, client, client, GS_CMD_HANDLE_INFO, &p, sizeof(p),
+			       &status) ||
 	    status)
 		return -ENOENT;
 	*ret = (uint32_t)p.data;
@@ -108,8 +109,8 @@ static int rm_child(void *user, uint32_t client, uint32_t parent, uint32_t class
 {
 	uint32_t p[3] = { parent, class_, 0 }, status = GS_NV_INVALID_CLIENT;
 
-	if (gs_rm_control(*(int *)user, client, client, GS_CMD_CHILD_HANDLE, p, sizeof(p),
-			  &status) ||
+	if (gs_rm_call_control(*(int *)user, client, client, GS_CMD_CHILD_HANDLE, p, sizeof(p),
+			       &status) ||
 	    status || !p[2])
 		return -ENOENT;
 	*ret = p[2];
@@ -129,7 +130,8 @@ static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t 
 	uint32_t status = 0;
 
 	if (subdevice &&
-	    !gs_rm_control(fd, client, subdevice, NV_CMD_GPU_GID, &gid, sizeof(gid), &status) &&
+	    !gs_rm_call_control(fd, client, subdevice, NV_CMD_GPU_GID, &gid, sizeof(gid),
+				&status) &&
 	    !status)
 		for (size_t i = 0; i < a->ngpus; i++)
 			if (!strncmp(a->gpus[i].uuid, gid.data, sizeof(a->gpus[i].uuid) - 1))
@@ -163,8 +165,8 @@ static void read_cids(int fd, uint32_t client, struct gpusched_channels *ch)
 	for (uint32_t i = 0; i < ch->n; i++) {
 		uint32_t cid = 0, status = 0;
 
-		if (!gs_rm_control(fd, client, ch->ch[i].handle, CMD_CONTEXT_ID, &cid, sizeof(cid),
-				   &status) &&
+		if (!gs_rm_call_control(fd, client, ch->ch[i].handle, CMD_CONTEXT_ID, &cid,
+					sizeof(cid), &status) &&
 		    !status)
 			ch->ch[i].cid = cid;
 	}
@@ -182,7 +184,7 @@ static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, u
 	if (!o)
 		return 0;
 	p[0] = o->handle;
-	if (!gs_rm_control(fd, client, o->parent, CMD_CLASS_ENGINE, p, sizeof(p), &status) &&
+	if (!gs_rm_call_control(fd, client, o->parent, CMD_CLASS_ENGINE, p, sizeof(p), &status) &&
 	    !status && gs_engine_kind(p[3]) == gs_objects_kind(s, tsg))
 		return p[3];
 	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE ? GPUSCHED_ENGINE_GR0 : 0;
@@ -208,7 +210,7 @@ static uint16_t place_of(int fd, uint32_t client, uint32_t subdevice, pid_t pid,
 		return engine;
 	p->n = 1;
 	p->list[0] = (struct nv_pid_info){ .pid = (uint32_t)pid, .index = NV_PID_INFO_MEMORY };
-	if (gs_rm_control(fd, client, subdevice, NV_CMD_PID_INFO, p, sizeof(*p), &status) ||
+	if (gs_rm_call_control(fd, client, subdevice, NV_CMD_PID_INFO, p, sizeof(*p), &status) ||
 	    status || p->list[0].status)
 		return engine;
 	return gpusched_engine_in(engine, p->list[0].gpu_instance, p->list[0].compute_instance);
@@ -231,8 +233,8 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 	uint32_t status = GS_NV_INVALID_CLIENT;
 	uint64_t us = 0;
 
-	if (gs_rm_control(fd, client, tsg->handle, NV_CMD_GET_TIMESLICE, &us, sizeof(us),
-			  &status) ||
+	if (gs_rm_call_control(fd, client, tsg->handle, NV_CMD_GET_TIMESLICE, &us, sizeof(us),
+			       &status) ||
 	    status)
 		return -ENOENT;
 	rec.h_subdevice = gs_objects_child(s, tsg->parent, GS_CLASS_SUBDEVICE);

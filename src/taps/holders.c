@@ -176,7 +176,7 @@ static int is_it(const struct gs_holder_rec *rec, void *user)
 	return 1;
 }
 
-int gs_find_fd(void *table, pid_t pid, uint64_t file)
+int gs_holders_find_fd(void *table, pid_t pid, uint64_t file)
 {
 	struct search s = { .file = file, .fd = -EBADF };
 	struct walk w CLEANUP(walk_end) = { .fd = -1 };

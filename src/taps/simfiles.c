@@ -10,7 +10,7 @@
 
 #define MAX_SIMFILES 256 /* the size of gs_simfiles */
 
-uint64_t gs_kernel_dev(uint64_t st_dev)
+uint64_t gs_simfiles_kernel_dev(uint64_t st_dev)
 {
 	return (uint64_t)major(st_dev) << 20 | minor(st_dev);
 }
@@ -26,7 +26,7 @@ int gs_simfile_parse(const char *line, struct gs_simfile_entry *ret)
 		return -EINVAL;
 	name = strrchr(line + at, '/');
 	name = name ? name + 1 : line + at;
-	e.key.dev = gs_kernel_dev(dev);
+	e.key.dev = gs_simfiles_kernel_dev(dev);
 	e.key.ino = ino;
 	e.control = !strncmp(name, "nvidiactl", 9) && (!name[9] || name[9] == '\n');
 	*ret = e;

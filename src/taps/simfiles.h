@@ -17,7 +17,7 @@ struct gs_simfile_entry {
 };
 
 /* Converts st_dev of stat(2) to the kernel's internal form (major << 20 | minor). */
-uint64_t gs_kernel_dev(uint64_t st_dev);
+uint64_t gs_simfiles_kernel_dev(uint64_t st_dev);
 /* Parses one line. 0, -EINVAL. */
 int gs_simfile_parse(const char *line, struct gs_simfile_entry *ret);
 int gs_simfiles_read(const char *dir, struct gs_simfile_entry **ret, size_t *ret_n,

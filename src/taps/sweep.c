@@ -149,8 +149,8 @@ static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec
 	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, NULL) < 0)
 		/* no process can be asked: rely on the reference count */
 		return lives(s, rec->key.file);
-	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
-			      sizeof(us), &status) &&
+	return !gs_rm_call_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
+				   sizeof(us), &status) &&
 	       status == GS_NV_OK;
 }
 

@@ -82,7 +82,7 @@ static int fill_cfg(struct taps_bpf *skel, const struct gs_old_table *old)
 	if (!gs_rm_driver(&branch, NULL, 0, NULL))
 		cfg.branch = branch;
 	if (old)
-		gs_old_table_fill_cfg(old, &cfg);
+		gs_upgrade_fill_cfg(old, &cfg);
 	if (bpf_map_update_elem(bpf_map__fd(skel->maps.gs_users), &nobody, &none, BPF_ANY))
 		return -errno;
 	return bpf_map_update_elem(bpf_map__fd(skel->maps.gs_cfg), &zero, &cfg, BPF_ANY);
@@ -226,7 +226,7 @@ static void remove_stale(void)
 		if (sscanf(e->d_name, "gpusched-tmp-%d", &pid) != 1 || !kill(pid, 0))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", parent, e->d_name);
-		gs_pins_remove(path);
+		gs_bpffs_remove(path);
 	}
 }
 
@@ -273,7 +273,7 @@ int gs_taps_pin(const char *dir, const struct gs_old_table *old, struct gs_error
 	if (!r && gs_gate_on(skel->obj, dir, &why))
 		gs_log(LOG_DEBUG, "no gate, holds suspend: %s", why.text);
 	if (r < 0)
-		gs_pins_remove(dir);
+		gs_bpffs_remove(dir);
 	return r;
 }
 
@@ -317,7 +317,7 @@ int gs_taps_on(struct gs_error *err)
 			    ? 0
 			    : gs_fail(err, r, "cannot make %s: %s", gs_env()->bpffs, strerror(-r));
 	}
-	gs_pins_remove(tmp);
+	gs_bpffs_remove(tmp);
 	return r;
 }
 
@@ -355,7 +355,7 @@ int gs_taps_off(struct gs_error *err)
 	}
 	if (t)
 		open_gate(t, tmp);
-	r = gs_pins_remove(tmp);
+	r = gs_bpffs_remove(tmp);
 	if (r < 0)
 		return gs_fail(err, r, "cannot remove %s: %s", tmp, strerror(-r));
 	return 0;
@@ -428,7 +428,7 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 		r = gs_table_open(&t, err);
 		if (r < 0)
 			return r;
-		r = gs_cfg_get(t, &cfg);
+		r = gs_table_cfg(t, &cfg);
 		if (r < 0)
 			return gs_fail(err, r, "cannot read the table's configuration: %s",
 				       strerror(-r));

@@ -65,7 +65,7 @@ int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n,
  * have it. Used as gs_rm_tsg.find, with a struct gs_table. Asks the kernel once, whatever the
  * number of descriptors.
  */
-int gs_find_fd(void *table, pid_t pid, uint64_t file);
+int gs_holders_find_fd(void *table, pid_t pid, uint64_t file);
 
 struct gs_adopted {
 	unsigned int processes, files, clients, tsgs;

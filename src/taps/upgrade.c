@@ -28,7 +28,7 @@ static void table_close(struct gs_table **t)
 
 static void old_free(struct gs_old_table **old)
 {
-	gs_old_table_free(*old);
+	gs_upgrade_free(*old);
 }
 
 static int change_places(const char *tmp, struct gs_error *err)
@@ -44,7 +44,7 @@ int gs_taps_upgrade(struct gs_error *err)
 	CLEANUP(old_free) struct gs_old_table *old = NULL;
 	CLEANUP(table_close) struct gs_table *t = NULL;
 	char tmp[PATH_MAX];
-	int r = gs_old_table_open(&old, err);
+	int r = gs_upgrade_open(&old, err);
 
 	if (r < 0)
 		return r;
@@ -53,17 +53,17 @@ int gs_taps_upgrade(struct gs_error *err)
 	 * stops
 	 */
 	gs_gate_off(gs_env()->bpffs);
-	gs_old_table_end_policy(old);
+	gs_upgrade_end_policy(old);
 	gs_taps_tmp(tmp, sizeof(tmp));
 	r = gs_taps_pin(tmp, old, err);
 	if (r < 0)
 		return r;
 	r = gs_table_open_at(tmp, &t, err);
 	if (!r)
-		r = gs_old_table_copy(old, t, err);
+		r = gs_upgrade_copy(old, t, err);
 	if (!r)
 		r = change_places(tmp, err);
-	gs_pins_remove(tmp); /* now the older taps; after a failure, remains of the new ones */
+	gs_bpffs_remove(tmp); /* now the older taps; after a failure, remains of the new ones */
 	if (r < 0)
 		return r;
 	gs_gate_release(t, true, NULL);

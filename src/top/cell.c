@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define ORDER_KEY "order" /* a row's member: whether it comes first */
 #define MOSTLY_PCT 90 /* from this percentage of turns that the slice ended, all waits are seen */

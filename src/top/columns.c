@@ -6,7 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 #include "basic/units.h"
 #include "top/cell.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "process/cgroup.h"
 #include "process/reader.h"
 

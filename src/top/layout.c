@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "top/cell.h"
 #include "top/columns.h"
 
@@ -21,7 +21,7 @@
 
 static const char *const sorts[GS_SORTS] = { "used", "waited", "turns", "pid" };
 
-const char *gs_top_sort_name(enum gs_top_sort sort)
+const char *gs_top_layout_sort_name(enum gs_top_sort sort)
 {
 	return sort < GS_SORTS ? sorts[sort] : "";
 }
@@ -152,7 +152,7 @@ static void add_row(const struct gs_top *t, json_t *rows, const json_t *tsg, con
 		json_array_append(rows, row);
 }
 
-json_t *gs_top_rows(const struct gs_top *t)
+json_t *gs_top_layout_rows(const struct gs_top *t)
 {
 	CLEANUP_JSON json_t *rows = json_array(), *merged = NULL;
 	json_t *gpu, *tsg;
@@ -333,8 +333,8 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		    "gpusched top %s  %s%s  %zu %s by %s: %u waiting, %u paused%s%s", t->clock,
 		    t->policy ? "policy " : "no policy", t->policy ? t->policy : "",
 		    json_array_size(rows), t->by_process ? "programs" : "TSGs",
-		    gs_top_sort_name(t->sort), waiting, paused, *t->filter ? "  filter: " : "",
-		    t->filter);
+		    gs_top_layout_sort_name(t->sort), waiting, paused,
+		    *t->filter ? "  filter: " : "", t->filter);
 }
 
 /*
@@ -357,7 +357,7 @@ static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, uns
 	return n;
 }
 
-unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
+unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows)
 {
 	return 2 + (t->strip ? 2 : 1) * (unsigned int)json_array_size(t->gpus) +
 	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
@@ -397,7 +397,7 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 		gs_grid_put(g, at + i, 0, GS_STYLE_PLAIN, "%s", lines[i]);
 }
 
-void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
+void gs_top_layout_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
 	struct gs_columns c = { .wide = t->wide,
 				.by_process = t->by_process,

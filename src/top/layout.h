@@ -13,7 +13,7 @@
 #include "top/strip.h"
 
 enum gs_top_sort { GS_SORT_USED, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_SORTS };
-const char *gs_top_sort_name(enum gs_top_sort sort);
+const char *gs_top_layout_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
 	/* each GPU's figures and those of its TSGs, as in the JSON of `gpusched status` */
@@ -38,9 +38,9 @@ struct gs_top {
  * figure by which it was last sorted until the figure changes clearly. So rows with similar figures
  * keep their places. The caller owns the reference.
  */
-json_t *gs_top_rows(const struct gs_top *t);
+json_t *gs_top_layout_rows(const struct gs_top *t);
 /* The number of lines that the whole screen needs. */
-unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
-void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
+unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows);
+void gs_top_layout_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
 
 #endif /* GPUSCHED_TOP_LAYOUT_H */

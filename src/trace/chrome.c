@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 struct chrome {
 	FILE *out;
@@ -87,7 +87,7 @@ static void name_track(const struct gs_trace_track *track, const struct gs_trace
 			    "name", gs_json_text(track->name)));
 }
 
-int gs_trace_to_json(FILE *in, FILE *out, struct gs_error *err)
+int gs_trace_to_chrome(FILE *in, FILE *out, struct gs_error *err)
 {
 	struct chrome c = { .out = out };
 	int r;

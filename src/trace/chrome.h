@@ -8,6 +8,6 @@
 #include "trace/reader.h"
 
 /* Converts a recording. Times are in us since its first event. -EIO: cannot write @out. */
-int gs_trace_to_json(FILE *in, FILE *out, struct gs_error *err);
+int gs_trace_to_chrome(FILE *in, FILE *out, struct gs_error *err);
 
 #endif /* GPUSCHED_TRACE_CHROME_H */

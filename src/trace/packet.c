@@ -57,7 +57,7 @@ static void put_clock(struct gs_pb *pb, uint32_t id, uint64_t ns)
 	gs_pb_end(pb, at);
 }
 
-void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks)
+void gs_packet_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks)
 {
 	size_t at = begin(pb), in;
 
@@ -88,7 +88,7 @@ static void put_counter(struct gs_pb *pb, const struct gs_trace_track *track)
 	gs_pb_end(pb, at);
 }
 
-void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track)
+void gs_packet_put_track(struct gs_pb *pb, const struct gs_trace_track *track)
 {
 	size_t at = begin(pb), in = gs_pb_begin(pb, PACKET_TRACK);
 
@@ -116,7 +116,7 @@ static void put_note(struct gs_pb *pb, const struct gs_trace_note *note)
 	gs_pb_end(pb, at);
 }
 
-void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped)
+void gs_packet_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped)
 {
 	size_t at = begin(pb), in;
 
@@ -148,7 +148,7 @@ static struct gs_trace_note *note(struct gs_trace_event *ev, const char *name)
 	return n;
 }
 
-void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char *text)
+void gs_packet_note_text(struct gs_trace_event *ev, const char *name, const char *text)
 {
 	struct gs_trace_note *n = note(ev, name);
 
@@ -156,7 +156,7 @@ void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char 
 		snprintf(n->text, sizeof(n->text), "%s", text);
 }
 
-void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t number)
+void gs_packet_note_number(struct gs_trace_event *ev, const char *name, int64_t number)
 {
 	struct gs_trace_note *n = note(ev, name);
 
@@ -166,7 +166,7 @@ void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t n
 	n->number = number;
 }
 
-const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name)
+const struct gs_trace_note *gs_packet_find(const struct gs_trace_event *ev, const char *name)
 {
 	for (size_t i = 0; i < ev->n; i++)
 		if (!strcmp(ev->notes[i].name, name))
@@ -317,7 +317,7 @@ static int parse_part(const struct gs_pb_field *f, struct gs_trace_packet *ret)
 	}
 }
 
-size_t gs_trace_whole(const uint8_t *data, size_t n)
+size_t gs_packet_whole(const uint8_t *data, size_t n)
 {
 	const uint8_t *at = data;
 	size_t whole = 0;
@@ -328,7 +328,7 @@ size_t gs_trace_whole(const uint8_t *data, size_t n)
 	return whole;
 }
 
-int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret)
+int gs_packet_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret)
 {
 	const struct gs_pb_field all = { .data = data, .n = n };
 	struct gs_pb_field f;

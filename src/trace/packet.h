@@ -60,19 +60,19 @@ struct gs_trace_packet {
 };
 
 /* Writes the packet that comes first in a recording. */
-void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks);
-void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
-void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
+void gs_packet_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks);
+void gs_packet_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
+void gs_packet_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
 
 /* Adds a note to an event. Cuts a text that is too long. */
-void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char *text);
-void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t number);
+void gs_packet_note_text(struct gs_trace_event *ev, const char *name, const char *text);
+void gs_packet_note_number(struct gs_trace_event *ev, const char *name, int64_t number);
 /* Finds an event's note by name; NULL: the event has no such note. */
-const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name);
+const struct gs_trace_note *gs_packet_find(const struct gs_trace_event *ev, const char *name);
 
 /* The length of the longest beginning of @data that consists of whole packets. */
-size_t gs_trace_whole(const uint8_t *data, size_t n);
+size_t gs_packet_whole(const uint8_t *data, size_t n);
 /* Parses one packet's bytes. 0 or -EBADMSG; unknown fields are skipped. */
-int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);
+int gs_packet_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);
 
 #endif /* GPUSCHED_TRACE_PACKET_H */

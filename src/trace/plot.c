@@ -49,9 +49,9 @@ static void plain(char *text)
 
 static int row_of(struct plot *p, const struct gs_trace_item *item)
 {
-	const struct gs_trace_note *comm = gs_trace_find(item->event, "comm"),
-				   *class = gs_trace_find(item->event, "class"),
-				   *gpu = gs_trace_find(item->event, "gpu");
+	const struct gs_trace_note *comm = gs_packet_find(item->event, "comm"),
+				   *class = gs_packet_find(item->event, "class"),
+				   *gpu = gs_packet_find(item->event, "gpu");
 	struct row *row;
 
 	for (unsigned int i = 0; i < p->nrows; i++)
@@ -78,7 +78,7 @@ static double ms(const struct plot *p, uint64_t ns)
 
 static enum end end_of(const struct gs_trace_item *item)
 {
-	const struct gs_trace_note *end = gs_trace_find(item->event, "end");
+	const struct gs_trace_note *end = gs_packet_find(item->event, "end");
 
 	return !end                               ? UNKNOWN
 	       : !strcmp(end->text, "slice over") ? SLICE_OVER

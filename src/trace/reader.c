@@ -95,7 +95,7 @@ static int take(struct reader *r, const uint8_t *data, size_t n)
 {
 	struct gs_trace_packet p;
 
-	if (gs_trace_parse(data, n, &p))
+	if (gs_packet_parse(data, n, &p))
 		return -EBADMSG;
 	if (p.kind == GS_TRACE_TRACK)
 		return take_track(r, &p.track);

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #define MAX_GPUS 64
 
@@ -81,13 +81,13 @@ static uint64_t new_track(struct gs_recorder *r, uint64_t parent, uint32_t pid, 
 	t.counter = unit != NULL;
 	snprintf(t.unit, sizeof(t.unit), "%s", unit ? unit : "");
 	snprintf(t.name, sizeof(t.name), "%s", name);
-	gs_trace_put_track(r->out, &t);
+	gs_packet_put_track(r->out, &t);
 	return t.uuid;
 }
 
 static void put(struct gs_recorder *r, const struct gs_trace_event *ev)
 {
-	gs_trace_put_event(r->out, ev, r->hole);
+	gs_packet_put_event(r->out, ev, r->hole);
 	r->hole = false;
 }
 
@@ -191,16 +191,16 @@ static void put_turn(struct gs_recorder *r, const struct tsg *t, const struct tu
 	ev.ns = start;
 	snprintf(ev.category, sizeof(ev.category), "turn");
 	snprintf(ev.name, sizeof(ev.name), "%s", reason);
-	gs_trace_note_number(&ev, "pid", t->pid);
-	gs_trace_note_text(&ev, "comm", t->comm);
+	gs_packet_note_number(&ev, "pid", t->pid);
+	gs_packet_note_text(&ev, "comm", t->comm);
 	if (t->class[0])
-		gs_trace_note_text(&ev, "class", t->class);
-	gs_trace_note_number(&ev, "tsg", (int64_t)t->id);
-	gs_trace_note_number(&ev, "gpu", t->gpu);
-	gs_trace_note_text(&ev, "end", reason);
-	gs_trace_note_text(&ev, "end_is", over ? "inferred" : "not seen");
+		gs_packet_note_text(&ev, "class", t->class);
+	gs_packet_note_number(&ev, "tsg", (int64_t)t->id);
+	gs_packet_note_number(&ev, "gpu", t->gpu);
+	gs_packet_note_text(&ev, "end", reason);
+	gs_packet_note_text(&ev, "end_is", over ? "inferred" : "not seen");
 	if (turn->waited_ns && start == turn->start_ns)
-		gs_trace_note_number(&ev, "waited_ns", (int64_t)turn->waited_ns);
+		gs_packet_note_number(&ev, "waited_ns", (int64_t)turn->waited_ns);
 	put_slice(r, &ev, end);
 	ev = (struct gs_trace_event){ .ns = start, .track = g ? g->engine : r->root };
 	snprintf(ev.category, sizeof(ev.category), "engine");
@@ -260,10 +260,10 @@ static void take_request(struct gs_recorder *r, const json_t *request)
 
 	if (!p)
 		return;
-	gs_trace_note_number(&ev, "took_ns", (int64_t)(end - start));
+	gs_packet_note_number(&ev, "took_ns", (int64_t)(end - start));
 	for (size_t i = 0; i < GS_COUNT(notes); i++)
-		gs_trace_note_number(&ev, notes[i],
-				     json_integer_value(json_array_get(request, i + 3)));
+		gs_packet_note_number(&ev, notes[i],
+				      json_integer_value(json_array_get(request, i + 3)));
 	if (start < p->request_end)
 		start = p->request_end;
 	if (!cut(r, &start, &end))
@@ -365,7 +365,7 @@ static void tell_lost(struct gs_recorder *r, uint64_t ns, const char *what, uint
 
 	snprintf(ev.category, sizeof(ev.category), "lost");
 	snprintf(ev.name, sizeof(ev.name), "lost: %s", what);
-	gs_trace_note_number(&ev, "lost", (int64_t)n);
+	gs_packet_note_number(&ev, "lost", (int64_t)n);
 	r->hole = true;
 	put(r, &ev);
 }
@@ -415,16 +415,16 @@ static int take_first(struct gs_recorder *r, const json_t *line)
 	if (r->sums.begin_ns)
 		return 0;
 	r->sums.begin_ns = r->sums.seen_ns = clocks.monotonic_ns;
-	gs_trace_put_clocks(r->out, &clocks);
+	gs_packet_put_clocks(r->out, &clocks);
 	r->root = new_track(r, 0, 0, NULL, "gpusched");
 	ev.ns = clocks.monotonic_ns;
 	ev.track = r->root;
 	snprintf(ev.name, sizeof(ev.name), "recording begins");
 	snprintf(ev.category, sizeof(ev.category), "begin");
 	snprintf(dilate, sizeof(dilate), "%g", json_number_value(json_object_get(line, "dilate")));
-	gs_trace_note_text(&ev, "dilate", dilate);
-	gs_trace_note_text(&ev, "other_users",
-			   json_is_true(json_object_get(line, "others")) ? "shown" : "hidden");
+	gs_packet_note_text(&ev, "dilate", dilate);
+	gs_packet_note_text(&ev, "other_users",
+			    json_is_true(json_object_get(line, "others")) ? "shown" : "hidden");
 	put(r, &ev);
 	json_array_foreach(json_object_get(line, "gpus"), i, gpu)
 		take_gpu(r, gpu, clocks.monotonic_ns);
@@ -465,13 +465,13 @@ static int take_tsg(struct gs_recorder *r, const json_t *line)
 	ev.track = t->track;
 	snprintf(ev.category, sizeof(ev.category), "tsg");
 	snprintf(ev.name, sizeof(ev.name), "%s", is_new ? "seen" : "changed");
-	gs_trace_note_number(&ev, "pid", t->pid);
-	gs_trace_note_number(&ev, "uid", (int64_t)number(line, "uid"));
-	gs_trace_note_text(&ev, "comm", t->comm);
+	gs_packet_note_number(&ev, "pid", t->pid);
+	gs_packet_note_number(&ev, "uid", (int64_t)number(line, "uid"));
+	gs_packet_note_text(&ev, "comm", t->comm);
 	if (t->class[0])
-		gs_trace_note_text(&ev, "class", t->class);
-	gs_trace_note_text(&ev, "turns",
-			   json_is_true(json_object_get(line, "turns")) ? "shown" : "hidden");
+		gs_packet_note_text(&ev, "class", t->class);
+	gs_packet_note_text(&ev, "turns",
+			    json_is_true(json_object_get(line, "turns")) ? "shown" : "hidden");
 	put(r, &ev);
 	return 0;
 }
@@ -488,19 +488,19 @@ static void note_rest(struct gs_trace_event *ev, const json_t *line)
 		if (!strcmp(key, "event") || !strcmp(key, "time_ns"))
 			continue;
 		if (json_is_string(v))
-			gs_trace_note_text(ev, key, json_string_value(v));
+			gs_packet_note_text(ev, key, json_string_value(v));
 		else if (json_is_integer(v))
-			gs_trace_note_number(ev, key, json_integer_value(v));
+			gs_packet_note_number(ev, key, json_integer_value(v));
 		else if (json_is_boolean(v))
-			gs_trace_note_text(ev, key, json_is_true(v) ? "yes" : "no");
+			gs_packet_note_text(ev, key, json_is_true(v) ? "yes" : "no");
 		json_object_foreach(json_is_object(v) ? v : NULL, inner, w) {
 			snprintf(name, sizeof(name), "%s.%s", key, inner);
 			if (json_is_integer(w))
-				gs_trace_note_number(ev, name, json_integer_value(w));
+				gs_packet_note_number(ev, name, json_integer_value(w));
 			else if (json_is_string(w))
-				gs_trace_note_text(ev, name, json_string_value(w));
+				gs_packet_note_text(ev, name, json_string_value(w));
 			else if (json_is_boolean(w))
-				gs_trace_note_text(ev, name, json_is_true(w) ? "yes" : "no");
+				gs_packet_note_text(ev, name, json_is_true(w) ? "yes" : "no");
 		}
 	}
 }

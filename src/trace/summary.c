@@ -8,7 +8,7 @@
 
 #include "basic/clock.h"
 #include "basic/grow.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 struct process {
 	UT_hash_handle hh;
@@ -30,7 +30,7 @@ struct summary {
 
 static const char *note_text(const struct gs_trace_event *ev, const char *name)
 {
-	const struct gs_trace_note *n = gs_trace_find(ev, name);
+	const struct gs_trace_note *n = gs_packet_find(ev, name);
 
 	return n ? n->text : "";
 }
@@ -62,7 +62,7 @@ static int add_wait(struct process *p, uint64_t ns)
 static int take_turn(struct summary *s, const struct gs_trace_item *item)
 {
 	struct process *p = process_of(s, item->process);
-	const struct gs_trace_note *waited = gs_trace_find(item->event, "waited_ns");
+	const struct gs_trace_note *waited = gs_packet_find(item->event, "waited_ns");
 
 	if (!p)
 		return -ENOMEM;
@@ -74,7 +74,7 @@ static int take_turn(struct summary *s, const struct gs_trace_item *item)
 static int take_tsg(struct summary *s, const struct gs_trace_item *item)
 {
 	struct process *p = process_of(s, item->process);
-	const struct gs_trace_note *uid = gs_trace_find(item->event, "uid");
+	const struct gs_trace_note *uid = gs_packet_find(item->event, "uid");
 
 	if (!p)
 		return -ENOMEM;
@@ -95,7 +95,7 @@ static int take(const struct gs_trace_item *item, void *user)
 		return take_turn(s, item);
 	if (item->process && !strcmp(category, "tsg"))
 		return take_tsg(s, item);
-	lost = !strcmp(category, "lost") ? gs_trace_find(item->event, "lost") : NULL;
+	lost = !strcmp(category, "lost") ? gs_packet_find(item->event, "lost") : NULL;
 	s->dropped += lost ? (uint64_t)lost->number : 0;
 	if (!strcmp(category, "begin"))
 		s->dilate = strtod(note_text(item->event, "dilate"), NULL);

@@ -2,9 +2,9 @@
 /*
  * agent.h - defines messages on the socket of a program's agent, and memory shared with the agent
  *
- * The agent (src/agent) listens on a SOCK_SEQPACKET socket, agent-PID in gs_agent_dir(), for its
- * own user and root. Each request is one message, and so is each answer. Both sides must have the
- * same version: the agent refuses others.
+ * The agent (src/agent) listens on a SOCK_SEQPACKET socket, agent-PID in gs_agent_way_dir(), for
+ * its own user and root. Each request is one message, and so is each answer. Both sides must have
+ * the same version: the agent refuses others.
  */
 #ifndef GPUSCHED_WIRE_AGENT_H
 #define GPUSCHED_WIRE_AGENT_H
@@ -121,7 +121,7 @@ struct gs_agent_sheet {
  * The path of the socket on which this instance's daemon hands out sheets: SOCK_SEQPACKET, one
  * message. -ENAMETOOLONG.
  */
-int gs_agent_daemon_path(char *ret, size_t size);
+int gs_agent_sheet_path(char *ret, size_t size);
 /*
  * For an agent: maps the sheet as *ret. A byte sent to *ret_wake, a socket, wakes the daemon; use
  * MSG_DONTWAIT and MSG_NOSIGNAL, since the daemon may have ended. Errors are:
@@ -135,24 +135,24 @@ int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake);
 /*
  * The folder with the user's agents: XDG_RUNTIME_DIR/gpusched, or /tmp/gpusched-UID. Returns @buf.
  */
-const char *gs_agent_dir(char *buf, size_t size);
+const char *gs_agent_way_dir(char *buf, size_t size);
 /*
  * Checks that the folder belongs to this user and is closed to others. @make: makes it first if it
  * does not exist. 0, -ENOENT, -EPERM.
  */
-int gs_agent_dir_check(const char *dir, int make);
+int gs_agent_way_dir_check(const char *dir, int make);
 
 /*
  * Connects to the agent of a process; the caller closes the descriptor. -ENOENT or -ECONNREFUSED:
  * no agent. -EPERM: the agent is another user's.
  */
-int gs_agent_connect(pid_t pid);
+int gs_agent_way_connect(pid_t pid);
 /*
  * Sends a request, and waits up to 5 s for the answer. @size: size of @answer in bytes; a longer
  * answer gives -EPROTO. *ret_fd (may be NULL): the descriptor that came with the answer, or -1.
  */
-int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
-		 size_t size, int *ret_fd);
+int gs_agent_way_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
+		     size_t size, int *ret_fd);
 
 /*
  * Makes calls through the agent in the TSG's own program, for a user without a daemon

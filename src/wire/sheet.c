@@ -16,7 +16,7 @@
 
 #define ANSWER_MS 1000
 
-int gs_agent_daemon_path(char *ret, size_t size)
+int gs_agent_sheet_path(char *ret, size_t size)
 {
 	int n = snprintf(ret, size, "%s/agents", gs_env()->run_dir);
 
@@ -29,7 +29,7 @@ static int connect_daemon(void)
 	CLEANUP_FD int fd = -1;
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
-	int r = gs_agent_daemon_path(sun.sun_path, sizeof(sun.sun_path));
+	int r = gs_agent_sheet_path(sun.sun_path, sizeof(sun.sun_path));
 
 	if (r)
 		return r;

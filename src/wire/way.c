@@ -21,7 +21,7 @@
 
 #define ANSWER_MS 5000
 
-const char *gs_agent_dir(char *buf, size_t size)
+const char *gs_agent_way_dir(char *buf, size_t size)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
 
@@ -32,7 +32,7 @@ const char *gs_agent_dir(char *buf, size_t size)
 	return buf;
 }
 
-int gs_agent_dir_check(const char *dir, int make)
+int gs_agent_way_dir_check(const char *dir, int make)
 {
 	struct stat st;
 
@@ -56,14 +56,14 @@ static int check_peer(int fd)
 	return cred.uid == geteuid() ? 0 : -EPERM;
 }
 
-int gs_agent_connect(pid_t pid)
+int gs_agent_way_connect(pid_t pid)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	CLEANUP_FD int fd = -1;
 	char dir[80];
 	int r;
 
-	r = gs_agent_dir_check(gs_agent_dir(dir, sizeof(dir)), 0);
+	r = gs_agent_way_dir_check(gs_agent_way_dir(dir, sizeof(dir)), 0);
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)pid);
@@ -106,8 +106,8 @@ static int receive(int fd, struct gs_agent_answer *answer, size_t size, int *ret
 	return answer->err;
 }
 
-int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
-		 size_t size, int *ret_fd)
+int gs_agent_way_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
+		     size_t size, int *ret_fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct gs_agent_request said = *rq;
@@ -128,7 +128,7 @@ int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answ
 
 static bool reaches(const struct gs_rm_tsg *tsg)
 {
-	int fd = gs_agent_connect(tsg->pid);
+	int fd = gs_agent_way_connect(tsg->pid);
 
 	if (fd >= 0)
 		close(fd);
@@ -137,7 +137,7 @@ static bool reaches(const struct gs_rm_tsg *tsg)
 
 static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 {
-	CLEANUP_FD int fd = gs_agent_connect(tsg->pid);
+	CLEANUP_FD int fd = gs_agent_way_connect(tsg->pid);
 	int r = fd < 0 ? fd : 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -155,7 +155,7 @@ static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 		};
 		struct gs_agent_answer a = { 0 };
 
-		r = gs_agent_ask(fd, &rq, &a, sizeof(a), NULL);
+		r = gs_agent_way_ask(fd, &rq, &a, sizeof(a), NULL);
 		steps[i].res.err = r;
 		steps[i].res.status = a.status;
 		steps[i].res.value = a.value;

@@ -84,7 +84,7 @@ static void open_reader(struct reader *r, unsigned char how)
 	if (r->token)
 		return;
 	*r = (struct reader){ .full = how & 64 };
-	must(!gs_requests_trace(&requests, &peer, on_event, &to, r, &r->token));
+	must(!gs_watch_trace(&requests, &peer, on_event, &to, r, &r->token));
 }
 
 static void close_reader(struct reader *r)
@@ -98,7 +98,7 @@ static void turn_room(struct reader *r)
 {
 	r->full = !r->full;
 	if (!r->full && r->token)
-		gs_requests_trace_go_on(&requests, r->token);
+		gs_watch_trace_go_on(&requests, r->token);
 }
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
@@ -222,7 +222,7 @@ static void step(unsigned char what, unsigned char how)
 	case 9:
 		return ask(&askers[how % ASKERS], how);
 	case 10:
-		gs_waits_run(&hub.waits, gs_now_ns());
+		gs_completions_run(&hub.waits, gs_now_ns());
 		return drop(&askers[how % ASKERS]);
 	default:
 		return change_group(how);

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			if (r && !err.text[0])
 				abort();
 			if (!r)
-				gs_declared_done(&made);
+				gs_config_declared_done(&made);
 		}
 		gs_config_free(c);
 	}

@@ -40,7 +40,7 @@ static void elf(const uint8_t *data, size_t n)
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
 		return;
 	lseek(fd, 0, SEEK_SET);
-	if (gs_elf_offsets(fd, names, 5, at))
+	if (gs_launch_find_offsets(fd, names, 5, at))
 		return;
 	/* one place is probed once, else a launch would count twice */
 	for (int i = 0; i < 5; i++)

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	memcpy(obj.data, data, n);
 	/* A refusal says why. */
-	if (!gs_polobj_info(&obj, &info, &err)) {
+	if (!gs_polobj_declared(&obj, &info, &err)) {
 		(void)gs_options_vet(&info, &err);
 		set_all(&info, data, n);
 		gs_policy_info_free(&info);

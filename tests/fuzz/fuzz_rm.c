@@ -58,7 +58,7 @@ static void switched(struct sim_rm *rm, struct sim_file *f, const uint8_t *data)
 
 	if (!ch)
 		return;
-	sw.user = sim_tsg_user(sim_channel_tsg(ch));
+	sw.user = sim_model_tsg_user(sim_model_channel_tsg(ch));
 	sim_rm_switched(rm, &sw);
 	if (sim_rm_next(rm) != UINT64_MAX)
 		sim_rm_run(rm, sim_rm_next(rm));

@@ -58,7 +58,7 @@ struct asked {
 	json_t *args;
 	bool waits;
 };
-static struct gs_waits waits;
+static struct gs_completions waits;
 
 static int check(struct gs_completion *c, uint64_t now_ns)
 {
@@ -134,7 +134,7 @@ struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct 
 
 void gs_service_cancel_requests(struct gs_service *s, const char *text)
 {
-	gs_waits_cancel(&waits, -EIO, text);
+	gs_completions_cancel(&waits, -EIO, text);
 }
 
 void stub_go_on(void);
@@ -143,8 +143,8 @@ static void tell_reader(void);
 void stub_go_on(void)
 {
 	tell_reader();
-	gs_waits_happened(&waits, GO_ON);
-	gs_waits_run(&waits, 0);
+	gs_completions_happened(&waits, GO_ON);
+	gs_completions_run(&waits, 0);
 }
 
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret)
@@ -161,7 +161,7 @@ void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *use
 {
 }
 
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
+void gs_openmetrics_head(FILE *f, const char *name, const char *type, const char *help)
 {
 }
 

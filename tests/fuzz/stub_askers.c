@@ -79,11 +79,11 @@ bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg 
 	return rec->task.id % 3 == 0;
 }
 
-void gs_sight_flush(struct gs_figures *fig)
+void gs_gpu_time_flush(struct gs_figures *fig)
 {
 }
 
-json_t *gs_sight_gpus_json(struct gs_figures *fig)
+json_t *gs_gpu_time_gpus_json(struct gs_figures *fig)
 {
 	return json_array();
 }
@@ -107,7 +107,7 @@ void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_
 	inout->v[0] += s->v[0];
 }
 
-uint64_t gs_wait_percentile(const struct gs_turn_sums *t, unsigned int percent)
+uint64_t gs_turns_percentile(const struct gs_turn_sums *t, unsigned int percent)
 {
 	return 0;
 }
@@ -135,7 +135,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 {
 }
 
-const char *gs_class_label(const struct gs_requests *rs, uint32_t id)
+const char *gs_stats_class(const struct gs_requests *rs, uint32_t id)
 {
 	return "";
 }
@@ -165,7 +165,7 @@ const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
 	return NULL;
 }
 
-void gs_oddities_begin(struct gs_figures *fig)
+void gs_anomalies_begin(struct gs_figures *fig)
 {
 }
 
@@ -192,7 +192,7 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 	return json_incref(event);
 }
 
-uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
+uid_t gs_view_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {
 	return 0;
 }

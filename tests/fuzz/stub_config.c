@@ -11,7 +11,7 @@
 #include "table/classes.h"
 #include "table/procs.h"
 
-int gs_class_get(struct gs_table *o, uint32_t id, struct gpusched_class *ret)
+int gs_procs_class_get(struct gs_table *o, uint32_t id, struct gpusched_class *ret)
 {
 	return -ENOENT;
 }
@@ -21,7 +21,7 @@ int gs_procs_renumber(struct gs_table *o, const uint32_t to[GPUSCHED_MAX_CLASSES
 	return -ENOENT;
 }
 
-int gs_class_set(struct gs_table *o, uint32_t id, const struct gpusched_class *cls)
+int gs_procs_class_set(struct gs_table *o, uint32_t id, const struct gpusched_class *cls)
 {
 	return -ENOENT;
 }

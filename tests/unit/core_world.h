@@ -83,7 +83,7 @@ static void world_carry_out(const struct gs_todo *todo, void *user)
 	unsigned int at = w->n;
 
 	if (todo->poke.what)
-		gs_poke_apply(&world.rec[world_index(&todo->poke.key)], &todo->poke);
+		gs_fields_poke(&world.rec[world_index(&todo->poke.key)], &todo->poke);
 	if (todo->let_go)
 		world_let_go();
 	world.wishes += todo->wished != 0;

@@ -132,7 +132,7 @@ static int fake_poke(struct gs_table *o, struct gpusched_poke *p)
 		r = -ESTALE;
 	if (r)
 		goto out;
-	gs_poke_apply(rec, p);
+	gs_fields_poke(rec, p);
 out:
 	pthread_mutex_unlock(&fake.lock);
 	return r;
@@ -499,17 +499,17 @@ UNREACHED(gs_table_all, (struct gs_table * o, struct gpusched_tsg **ret, size_t 
 UNREACHED(gs_table_channels,
 	  (struct gs_table * o, const struct gpusched_key *key, struct gpusched_channels *ret))
 UNREACHED(gs_table_poke, (struct gs_table * o, struct gpusched_poke *poke))
-UNREACHED(gs_cfg_get, (struct gs_table * o, struct gpusched_cfg *ret))
-UNREACHED(gs_class_get, (struct gs_table * o, uint32_t id, struct gpusched_class *ret))
+UNREACHED(gs_table_cfg, (struct gs_table * o, struct gpusched_cfg *ret))
+UNREACHED(gs_procs_class_get, (struct gs_table * o, uint32_t id, struct gpusched_class *ret))
 UNREACHED(gs_cfg_next_epoch, (struct gs_table * o))
 UNREACHED(gs_cfg_heartbeat, (struct gs_table * o, uint64_t ns))
 UNREACHED(gs_cfg_policy_active, (struct gs_table * o, bool active))
-UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))
-UNREACHED(gs_self_del, (struct gs_table * o, pid_t tgid))
+UNREACHED(gs_cfg_self_add, (struct gs_table * o, pid_t tgid))
+UNREACHED(gs_cfg_self_del, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_gate_release, (struct gs_table * o, bool all, struct gs_released *ret))
 UNREACHED(gs_launches_forget, (void))
 UNREACHED(gs_started, (pid_t pid, uint64_t *ret_ns))
-UNREACHED(gs_find_fd, (void *table, pid_t pid, uint64_t file))
+UNREACHED(gs_holders_find_fd, (void *table, pid_t pid, uint64_t file))
 UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
 UNREACHED(gs_sweep_one, (struct gs_table * t, const struct gpusched_tsg *rec,

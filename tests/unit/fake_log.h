@@ -138,12 +138,12 @@ static inline int fake_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-int gs_rm_open_control(void)
+int gs_rm_driver_open_control(void)
 {
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-int gs_rm_open_gpu(unsigned int minor)
+int gs_rm_driver_open_gpu(unsigned int minor)
 {
 	return minor ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
 }

@@ -50,7 +50,7 @@ static inline void on_done(void *user, struct sim_channel *ch, uint64_t cookie, 
 	w->done[w->ndone++] = (struct done){ ch, cookie, ns };
 	for (size_t i = 0; i < w->nbusy; i++)
 		if (w->busy[i] == ch)
-			assert_int_equal(sim_channel_submit(ch, &w->busy_work), 0);
+			assert_int_equal(sim_work_submit(ch, &w->busy_work), 0);
 }
 
 static inline void on_switch(void *user, const struct sim_switch *sw)
@@ -108,8 +108,8 @@ static inline struct sim_tsg *tsg(struct world *w, unsigned int gpu, unsigned in
 {
 	struct sim_tsg *t = NULL;
 
-	assert_int_equal(sim_tsg_new(w->m, gpu, engine, (void *)(uintptr_t)id, &t), 0);
-	sim_tsg_schedule(t, true);
+	assert_int_equal(sim_model_tsg_new(w->m, gpu, engine, (void *)(uintptr_t)id, &t), 0);
+	sim_model_tsg_schedule(t, true);
 	return t;
 }
 
@@ -117,7 +117,7 @@ static inline struct sim_channel *channel(struct sim_tsg *t, uint32_t cid)
 {
 	struct sim_channel *ch = NULL;
 
-	assert_int_equal(sim_channel_new(t, cid, &ch), 0);
+	assert_int_equal(sim_model_channel_new(t, cid, &ch), 0);
 	return ch;
 }
 
@@ -129,7 +129,7 @@ static inline void kernel(struct sim_channel *ch, uint64_t blocks, uint64_t bloc
 			      .block_ns = block_us * US,
 			      .cookie = cookie };
 
-	assert_int_equal(sim_channel_submit(ch, &k), 0);
+	assert_int_equal(sim_work_submit(ch, &k), 0);
 }
 
 /* Returns when the work was done, or 0 if it is not done. */
@@ -145,7 +145,7 @@ static inline uint64_t turns(const struct sim_tsg *t)
 {
 	struct sim_tsg_state s;
 
-	sim_tsg_state(t, &s);
+	sim_model_tsg_state(t, &s);
 	return s.switches_in;
 }
 
@@ -153,7 +153,7 @@ static inline uint64_t wait_time(const struct sim_tsg *t)
 {
 	struct sim_tsg_state s;
 
-	sim_tsg_state(t, &s);
+	sim_model_tsg_state(t, &s);
 	return s.wait_time_ns;
 }
 
@@ -161,7 +161,7 @@ static inline uint64_t gpu_time(const struct sim_tsg *t)
 {
 	struct sim_tsg_state s;
 
-	sim_tsg_state(t, &s);
+	sim_model_tsg_state(t, &s);
 	return s.gpu_time_ns;
 }
 
@@ -172,7 +172,7 @@ static inline void keep_busy(struct world *w, struct sim_channel *ch)
 	};
 	w->busy[w->nbusy++] = ch;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(sim_channel_submit(ch, &w->busy_work), 0);
+		assert_int_equal(sim_work_submit(ch, &w->busy_work), 0);
 }
 
 #endif /* TESTS_UNIT_MODEL_WORLD_H */

@@ -76,7 +76,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 		assert_int_equal(gs_table_poke(table, &poke), 0);
 	}
 	assert_int_equal(bpf_map_update_elem(s->tsgs_fd, &rec.key, &rec, BPF_EXIST), 0);
-	assert_int_equal(gs_job_put(table, rec.task.id, gs_virtual_job(&s->s.p, t->id)), 0);
+	assert_int_equal(gs_facts_put_job(table, rec.task.id, gs_virtual_job(&s->s.p, t->id)), 0);
 }
 
 /* Copies what the policy wrote into @t. Returns whether the TSG waits for admission. */
@@ -238,7 +238,7 @@ static inline int stock_link(struct gs_policy *p, struct gs_policy_exit *x, stru
 	int r;
 
 	p->world.table = table;
-	assert_int_equal(gs_jobs_begin(table), 0);
+	assert_int_equal(gs_facts_begin_jobs(table), 0);
 	s->tsgs_fd = gs_table_map_fd(table, "gs_tsgs");
 	assert_int_equal(gs_cfg_gpus(table, gpus, WORLD_GPUS), 0);
 	for (uint32_t i = 0; i < WORLD_GPUS; i++) {
@@ -282,7 +282,7 @@ static const struct gs_host stock_host = {
 	.size = sizeof(struct stock),
 	.virtual_time = true,
 	.flags = stock_flags,
-	.vet = gs_polobj_vet,
+	.vet = gs_policy_check_object,
 	.link = stock_link,
 	.detach = stock_detach,
 	.free = stock_drop,

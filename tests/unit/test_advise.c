@@ -47,7 +47,7 @@ static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_tu
 static unsigned int wrong(const struct bench_load *load, const char *scheme_name, bool launches)
 {
 	const struct bench_run run = { .mode = BENCH_SIM, .seconds = SECONDS, .warmup_s = 1 };
-	const struct bench_cell cell = { .load = load, .scheme = bench_scheme(scheme_name) };
+	const struct bench_cell cell = { .load = load, .scheme = bench_table_scheme(scheme_name) };
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
 	CLEANUP(sim_result_freep) struct sim_result *res = NULL;
 	struct gs_turns *turns = NULL;
@@ -99,9 +99,9 @@ static void all_loads(const char *scheme_name, bool launches)
 		 * services: without pauses between requests, they look like launch-bound programs.
 		 */
 		if (bench_loads[i].held_out || bench_loads[i].asked ||
-		    bench_load_is(&bench_loads[i], "part", 4) ||
-		    bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why,
-				 sizeof(why)))
+		    bench_table_load_is(&bench_loads[i], "part", 4) ||
+		    bench_table_absent(&bench_loads[i], bench_table_scheme("default"), BENCH_SIM,
+				       why, sizeof(why)))
 			continue;
 		n += wrong(&bench_loads[i], scheme_name, launches);
 		loads++;

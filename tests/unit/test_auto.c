@@ -18,7 +18,7 @@ static struct costs h200(void)
 	struct gpusched_gpu gpu = { 0 };
 	struct costs c;
 
-	costs_learn(&c, &gpu, 0);
+	monitor_learn_costs(&c, &gpu, 0);
 	return c;
 }
 
@@ -32,18 +32,18 @@ static void test_costs(void **state)
 	assert_int_equal(c.switch_us, 175);
 	assert_int_equal(c.waste_pct, 10);
 	/* measured costs within a tenth of the built-in ones: the built-in costs stay */
-	costs_learn(&c, &gpu, 0);
+	monitor_learn_costs(&c, &gpu, 0);
 	assert_int_equal(c.switch_us, 175);
 	/*
 	 * switches cost three times as much: they may take a larger part of the time, up to a limit
 	 */
 	gpu.switch_us = 270;
 	gpu.save_us = 270;
-	costs_learn(&c, &gpu, 0);
+	monitor_learn_costs(&c, &gpu, 0);
 	assert_int_equal(c.switch_us, 540);
 	assert_int_equal(c.turn_ns, 270 * 1200);
 	assert_in_range(c.waste_pct, 11, 25);
-	costs_learn(&c, &gpu, 3);
+	monitor_learn_costs(&c, &gpu, 3);
 	assert_int_equal(c.waste_pct, 3);
 	assert_true(costs_grown_us(&c) > c.switch_us);
 	assert_false(costs_are_long(&c, 100 * US, 1));

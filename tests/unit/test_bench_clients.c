@@ -204,8 +204,8 @@ static void disb_loads_are_the_held_out_ones(void **state)
 
 		snprintf(one, sizeof(one), "disb-%s", letters[i]);
 		snprintf(other, sizeof(other), "held-disb-%s", letters[i]);
-		a = bench_load(one);
-		b = bench_load(other);
+		a = bench_table_load(one);
+		b = bench_table_load(other);
 		assert_true(a && b && a->asked && !a->held_out);
 		assert_true(a->lc == b->lc && a->be == b->be);
 		assert_true(a->nlc == b->nlc && a->nbe == b->nbe);
@@ -220,14 +220,14 @@ static void a_load_of_clients_has_each_of_them(void **state)
 
 	write_file(path, text, sizeof(text) - 1);
 	assert_int_equal(bench_given_add(path, &err), 0);
-	l = bench_load("clients.json");
+	l = bench_table_load("clients.json");
 	assert_non_null(l);
 	assert_true(l->each);
 	assert_int_equal(bench_program_of(l, true, 0)->kernels, 19);
 	assert_int_equal(bench_program_of(l, false, 0)->kernels, 152);
 	assert_int_equal(bench_given_add(path, &err), 0);
-	assert_true(bench_load_is(l, path, strlen(path)));
-	assert_false(bench_load_is(l, "clients", 7));
+	assert_true(bench_table_load_is(l, path, strlen(path)));
+	assert_false(bench_table_load_is(l, "clients", 7));
 }
 
 static int make_folder(void **state)

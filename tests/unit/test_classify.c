@@ -112,8 +112,8 @@ static void losers_come_in_their_order(void **state)
 	f.cgroups[1].owner = f.cgroups[2].owner = 0;
 	strcpy(f.cgroups[1].attr, "train");
 	strcpy(f.cgroups[2].attr, "be");
-	assert_int_equal(gs_classes_cgroup_set(c, "/user.slice/job", batch, 0), 0);
-	assert_int_equal(gs_classes_cgroup_set(c, "/", GPUSCHED_CLASS_LC, 0), 0);
+	assert_int_equal(gs_rules_set_cgroup(c, "/user.slice/job", batch, 0), 0);
+	assert_int_equal(gs_rules_set_cgroup(c, "/", GPUSCHED_CLASS_LC, 0), 0);
 	gs_classify_facts(c, &f, &a, &l);
 	assert_int_equal(a.class_id, batch);
 	assert_int_equal(l.n, 5);

@@ -47,7 +47,7 @@ static struct thing thing_of(unsigned int on)
 	};
 }
 
-static void begin(struct thing *t, struct gs_waits *w, uint64_t now)
+static void begin(struct thing *t, struct gs_completions *w, uint64_t now)
 {
 	t->c.user = t;
 	gs_completion_begin(&t->c, w, now);
@@ -55,7 +55,7 @@ static void begin(struct thing *t, struct gs_waits *w, uint64_t now)
 
 static void at_once(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing t = thing_of(ENGINE);
 
 	t.code = -EPERM;
@@ -64,38 +64,38 @@ static void at_once(void **state)
 	assert_int_equal(t.c.code, -EPERM);
 	assert_int_equal(t.told, 0);
 	assert_null(w.first);
-	assert_true(gs_waits_next(&w) == UINT64_MAX);
+	assert_true(gs_completions_next(&w) == UINT64_MAX);
 	gs_completion_free(&t.c);
 	assert_int_equal(t.released, 1);
 }
 
 static void asked_of_what_concerns_it(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing engine = thing_of(ENGINE), start = thing_of(START);
 
 	begin(&engine, &w, 1);
 	begin(&start, &w, 1);
 	assert_int_equal(engine.asked, 1);
-	gs_waits_run(&w, 2);
+	gs_completions_run(&w, 2);
 	assert_int_equal(engine.asked, 1);
-	gs_waits_happened(&w, ENGINE);
-	assert_true(gs_waits_next(&w) == 0);
-	gs_waits_run(&w, 3);
+	gs_completions_happened(&w, ENGINE);
+	assert_true(gs_completions_next(&w) == 0);
+	gs_completions_run(&w, 3);
 	assert_int_equal(engine.asked, 2);
 	assert_int_equal(start.asked, 1);
-	assert_true(gs_waits_next(&w) == UINT64_MAX);
-	gs_waits_run(&w, 4); /* nothing new has happened: the check does not run again */
+	assert_true(gs_completions_next(&w) == UINT64_MAX);
+	gs_completions_run(&w, 4); /* nothing new has happened: the check does not run again */
 	assert_int_equal(engine.asked, 2);
 	engine.code = 0;
-	gs_waits_happened(&w, ENGINE | START);
-	gs_waits_run(&w, 5);
+	gs_completions_happened(&w, ENGINE | START);
+	gs_completions_run(&w, 5);
 	assert_true(gs_completion_is_over(&engine.c));
 	assert_int_equal(engine.c.code, 0);
 	assert_int_equal(engine.told, 1);
 	assert_false(gs_completion_is_over(&start.c));
-	gs_waits_happened(&w, ENGINE);
-	gs_waits_run(&w, 6);
+	gs_completions_happened(&w, ENGINE);
+	gs_completions_run(&w, 6);
 	assert_int_equal(engine.asked, 3);
 	gs_completion_free(&engine.c);
 	gs_completion_free(&start.c); /* freed while it waits: its callback is not called */
@@ -105,20 +105,20 @@ static void asked_of_what_concerns_it(void **state)
 
 static void times(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing t = thing_of(0);
 
 	t.c.look_ns = 100;
 	t.c.until_ns = 1000;
 	begin(&t, &w, 1);
-	assert_true(gs_waits_next(&w) == 100);
-	gs_waits_run(&w, 99);
+	assert_true(gs_completions_next(&w) == 100);
+	gs_completions_run(&w, 99);
 	assert_int_equal(t.asked, 1);
-	gs_waits_run(&w, 100);
+	gs_completions_run(&w, 100);
 	assert_int_equal(t.asked, 2);
 	t.c.look_ns = 0;
-	assert_true(gs_waits_next(&w) == 1000);
-	gs_waits_run(&w, 1000);
+	assert_true(gs_completions_next(&w) == 1000);
+	gs_completions_run(&w, 1000);
 	assert_int_equal(t.c.code, -ETIMEDOUT);
 	assert_string_equal(t.c.err.text, "it takes too long");
 	assert_int_equal(t.told, 1);
@@ -135,27 +135,27 @@ static int longer(struct gs_completion *c, uint64_t now_ns)
 
 static void time_that_is_given(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing t = thing_of(0);
 
 	t.c.check = longer;
 	t.c.until_ns = 1000;
 	begin(&t, &w, 1);
-	gs_waits_run(&w, 1500);
+	gs_completions_run(&w, 1500);
 	assert_false(gs_completion_is_over(&t.c));
-	gs_waits_run(&w, 3000);
+	gs_completions_run(&w, 3000);
 	assert_int_equal(t.c.code, -ETIMEDOUT);
 	gs_completion_free(&t.c);
 }
 
 static void called_off(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing a = thing_of(ENGINE), b = thing_of(START);
 
 	begin(&a, &w, 1);
 	begin(&b, &w, 1);
-	gs_waits_cancel(&w, -ECANCELED, "it ends");
+	gs_completions_cancel(&w, -ECANCELED, "it ends");
 	assert_null(w.first);
 	assert_int_equal(a.c.code, -ECANCELED);
 	assert_string_equal(b.c.err.text, "it ends");
@@ -174,15 +174,15 @@ static void free_when_told(struct gs_completion *c, void *user)
 
 static void freed_by_who_is_told(void **state)
 {
-	struct gs_waits w = { 0 };
+	struct gs_completions w = { 0 };
 	struct thing a = thing_of(ENGINE), b = thing_of(ENGINE);
 
 	begin(&a, &w, 1);
 	begin(&b, &w, 1);
 	a.c.done = free_when_told;
 	a.code = b.code = 0;
-	gs_waits_happened(&w, ENGINE);
-	gs_waits_run(&w, 2);
+	gs_completions_happened(&w, ENGINE);
+	gs_completions_run(&w, 2);
 	assert_int_equal(a.released, 1);
 	assert_int_equal(b.told, 1);
 	gs_completion_free(&b.c);

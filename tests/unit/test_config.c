@@ -216,7 +216,7 @@ static void bad_lines_are_left_out_at_a_start(void **state)
 	assert_string_equal(c->default_class, "");
 	assert_true(c->dry_run);
 	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	gs_config_free(c);
 	unlink(file);
 }
@@ -313,7 +313,7 @@ static void classes_from_lines(void **state)
 	assert_int_equal(gs_class_extras(made.classes, id + 1).slo_ns, 500000000);
 	assert_int_equal(gs_class_extras(made.classes, id + 2).slo_ns, 0);
 	assert_int_equal(gs_class_extras(made.classes, GPUSCHED_CLASS_LC).slo_ns, 0);
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	gs_config_free(c);
 }
 
@@ -334,7 +334,7 @@ static void files_as_people_write_them(void **state)
 	assert_string_equal(c->policy, "rr");
 	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
 	assert_int_equal(gs_class_id(made.classes, "tin", &id), 0);
-	gs_declared_done(&made);
+	gs_config_declared_done(&made);
 	gs_config_free(c);
 
 	c = fresh();

@@ -79,7 +79,7 @@ static void test_simfile_line(void **state)
 	assert_int_equal(gs_simfile_parse("74\n", &e), -EINVAL);
 	assert_int_equal(gs_simfile_parse("74 12\n", &e), -EINVAL);
 	assert_int_equal(gs_simfile_parse("x y z\n", &e), -EINVAL);
-	assert_true(gs_kernel_dev(makedev(8, 300)) == (8u << 20 | 300));
+	assert_true(gs_simfiles_kernel_dev(makedev(8, 300)) == (8u << 20 | 300));
 }
 
 static void test_event_names(void **state)

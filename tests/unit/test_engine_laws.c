@@ -157,7 +157,7 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 1000000);
 	tell(t, &greedy);
 	settle();
-	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
+	assert_int_equal(world.hw[0].timeslice_us, gs_fields_asked(t).timeslice_us);
 	assert_int_equal(world.hw[1].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_HELD_TOO_LONG);
 	/* reported once while it goes on */
@@ -166,7 +166,7 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 		tell(t, &greedy);
 	}
 	pass(2900 * NS_PER_MS);
-	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
+	assert_int_equal(world.hw[0].timeslice_us, gs_fields_asked(t).timeslice_us);
 	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
 	/* three seconds after the last such news, the policy's wish applies again */
 	pass(200 * NS_PER_MS);

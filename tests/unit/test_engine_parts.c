@@ -80,14 +80,14 @@ static void test_a_call_names_the_partition(void **state)
 	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };
 	struct gs_rm_tsg t;
 
-	gs_fill_tsg(&t, &rec, 580);
+	gs_fields_fill_tsg(&t, &rec, 580);
 	assert_int_equal(t.gpu_instance, GPUSCHED_MODULE_WHOLE);
 	assert_int_equal(t.compute_instance, GPUSCHED_MODULE_WHOLE);
 	rec.flags |= GPUSCHED_TSG_MIG;
-	gs_fill_tsg(&t, &rec, 580);
+	gs_fields_fill_tsg(&t, &rec, 580);
 	assert_int_equal(t.gpu_instance, GPUSCHED_NO_INSTANCE);
 	rec.task.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 1);
-	gs_fill_tsg(&t, &rec, 580);
+	gs_fields_fill_tsg(&t, &rec, 580);
 	assert_int_equal(t.gpu_instance, 2);
 	assert_int_equal(t.compute_instance, 1);
 }

@@ -222,9 +222,9 @@ static void a_cgroup_gives_a_weight(void **state)
 static void a_weight_of_class_set_comes_first(void **state)
 {
 	facts.cgroups[1].weight = 300;
-	assert_int_equal(gs_classes_cgroup_set(classes, "/team", GPUSCHED_CLASS_BE, 50), 0);
+	assert_int_equal(gs_rules_set_cgroup(classes, "/team", GPUSCHED_CLASS_BE, 50), 0);
 	assert_int_equal(answer(NULL).weight, 50);
-	assert_int_equal(gs_classes_cgroup_set(classes, "/team", GPUSCHED_CLASS_BE, 0), 0);
+	assert_int_equal(gs_rules_set_cgroup(classes, "/team", GPUSCHED_CLASS_BE, 0), 0);
 	assert_int_equal(answer(NULL).weight, 300);
 }
 

@@ -18,7 +18,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "history_day.h"
 
 #define NOON 1790000040ull /* a whole minute */
@@ -104,7 +104,7 @@ static json_t *ask(const struct gs_history_query *q)
 	struct gs_error err = { 0 };
 	json_t *list = json_array();
 
-	if (gs_history_ask(dir, q, keep, list, &err))
+	if (gs_history_query_ask(dir, q, keep, list, &err))
 		fail_msg("%s", err.text);
 	return list;
 }
@@ -542,7 +542,7 @@ static void test_a_file_without_its_tables_is_put_aside(void **state)
 	add(h, &a, 5);
 	gs_history_free(h);
 	change_file("DROP TABLE point; DROP TABLE series");
-	assert_int_equal(gs_history_ask(dir, &q, keep, NULL, &err), -EUCLEAN);
+	assert_int_equal(gs_history_query_ask(dir, &q, keep, NULL, &err), -EUCLEAN);
 	h = open_history();
 	add(h, &a, 7);
 	gs_history_flush(h);
@@ -585,7 +585,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(gs_history_state(h, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "newer"));
 	assert_int_equal(gs_history_counter(h, GS_HIST_LOST), 1);
-	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
+	assert_int_equal(gs_history_query_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 99);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
@@ -603,7 +603,7 @@ static void test_an_older_file_is_put_aside(void **state)
 	add(h, &a, 5);
 	gs_history_free(h);
 	change_file("PRAGMA user_version = 8");
-	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
+	assert_int_equal(gs_history_query_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "older"));
 	h = open_history();
 	add(h, &a, 7);

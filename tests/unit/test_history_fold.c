@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "history_day.h"
 
 #define NOON 1790000040ull /* a whole minute */
@@ -127,7 +127,7 @@ static double sum(uint64_t since_s, uint64_t until_s, enum gs_history_by by, con
 	double ms = 0;
 	size_t i;
 
-	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
+	assert_int_equal(gs_history_query_ask(dir, &q, keep, list, &err), 0);
 	json_array_foreach(list, i, o) {
 		char *text = gs_json_cell(json_object_get(o, key));
 

@@ -12,7 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "history_day.h"
 
 #define MINUTE 60
@@ -79,7 +79,7 @@ static const char *ask(const struct gs_history_query *q, const char *path)
 	size_t i, at = 0;
 
 	text[0] = '\0';
-	if (gs_history_ask(dir, q, keep, list, &err))
+	if (gs_history_query_ask(dir, q, keep, list, &err))
 		fail_msg("%s", err.text);
 	json_array_foreach(list, i, o) {
 		CLEANUP_FREE char *cell = gs_json_cell(json_object_get(o, path));

@@ -64,9 +64,9 @@ static void test_mounts_that_serve_users(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (gs_mount_serves_users(lines[i].line, &dev, place) != lines[i].serves)
+		if (gs_launch_mount_serves_users(lines[i].line, &dev, place) != lines[i].serves)
 			fail_msg("taken for the other kind: %s", lines[i].line);
-	assert_true(gs_mount_serves_users(lines[0].line, &dev, place));
+	assert_true(gs_launch_mount_serves_users(lines[0].line, &dev, place));
 	assert_string_equal(place, "/mnt/a");
 	assert_int_equal(dev, makedev(0, 50));
 }
@@ -134,7 +134,7 @@ static void test_offsets(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_int_equal(gs_elf_offsets(fd, names, 4, at), 0);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 4, at), 0);
 	assert_int_not_equal(at[0], 0);
 	assert_int_equal(at[1], 0);
 	assert_int_not_equal(at[2], 0);
@@ -152,7 +152,7 @@ static void test_no_elf(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "no ELF file", 11), 11);
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), -ENOEXEC);
 	assert_int_equal(at[0], 0);
 	close(fd);
 }
@@ -201,7 +201,7 @@ static void test_cut_meanwhile(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, cut, &fd), 0);
 	for (int i = 0; i < 1000; i++)
-		gs_elf_offsets(fd, names, 1, at);
+		gs_launch_find_offsets(fd, names, 1, at);
 	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	close(fd);
@@ -228,11 +228,11 @@ static void test_absurd_sizes(void **state)
 		assert_int_equal(pwrite(fd, &sh, sizeof(sh), where), sizeof(sh));
 	}
 	assert_int_equal(ftruncate(fd, 1ll << 41), 0);
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), 0);
 	assert_int_equal(at[0], 0);
 	h.e_shnum = 0; /* means: the first section's size is the number of sections */
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), -ENOEXEC);
 	close(fd);
 }
 
@@ -250,15 +250,15 @@ static void test_absurd_numbers(void **state)
 	for (unsigned int i = 0; sh.sh_type != SHT_DYNSYM; i++)
 		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)(h.e_shoff + i * sizeof(sh))),
 				 sizeof(sh));
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), 0);
 	assert_int_not_equal(at[0], 0);
 	for (unsigned int i = h.e_shnum - 3; i < h.e_shnum; i++)
 		assert_int_equal(pwrite(fd, &sh, sizeof(sh), (off_t)(h.e_shoff + i * sizeof(sh))),
 				 sizeof(sh));
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), -ENOEXEC);
 	h.e_shnum = 65000;
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
-	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	assert_int_equal(gs_launch_find_offsets(fd, names, 1, at), -ENOEXEC);
 	close(fd);
 }
 

@@ -99,7 +99,7 @@ static enum gs_means_name chosen(const struct gs_evidence *e)
 
 	c.seen.lc_turn_us = 100; /* beside requests of one kernel */
 
-	return gs_means_choose(&c).means;
+	return gs_means_choice_make(&c).means;
 }
 
 /* A shared server is best for blocks of 20 and 100 us, slices for blocks of 1 ms. */

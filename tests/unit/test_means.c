@@ -56,10 +56,10 @@ static struct gs_means_case lc(enum gs_program_kind kind, uint32_t turns)
 
 static void expect(struct gs_means_case c, enum gs_means_name means, enum gs_means_why why)
 {
-	struct gs_means_choice got = gs_means_choose(&c);
+	struct gs_means_choice got = gs_means_choice_make(&c);
 
-	assert_string_equal(gs_means_name(got.means), gs_means_name(means));
-	assert_string_equal(gs_means_why_text(got.why), gs_means_why_text(why));
+	assert_string_equal(gs_means_choice_name(got.means), gs_means_choice_name(means));
+	assert_string_equal(gs_means_choice_why_text(got.why), gs_means_choice_why_text(why));
 }
 
 static void be_goes_by_its_blocks(void **state)
@@ -129,25 +129,25 @@ static void the_agent_tells_how_a_service_works(void **state)
 					.launches = 160000 };
 	struct gs_service_work work;
 
-	assert_true(gs_service_work(&in, &work));
+	assert_true(gs_means_beside_work(&in, &work));
 	assert_int_equal(work.us, 15); /* per launch; a turn has 100 ms */
 	assert_false(work.graphs);
 	in.launches = 1700;
 	in.graphs = 240;
-	assert_true(gs_service_work(&in, &work));
+	assert_true(gs_means_beside_work(&in, &work));
 	assert_true(work.graphs);
 	in.graphs = 16; /* one of a hundred is too few */
-	assert_true(gs_service_work(&in, &work));
+	assert_true(gs_means_beside_work(&in, &work));
 	assert_false(work.graphs);
 	in.launches = 19; /* too few: its turns count instead, but not in holds */
-	assert_false(gs_service_work(&in, &work));
+	assert_false(gs_means_beside_work(&in, &work));
 	in.holds = false;
-	assert_true(gs_service_work(&in, &work));
+	assert_true(gs_means_beside_work(&in, &work));
 	assert_int_equal(work.us, 100000);
 	in.turns = 19;
-	assert_false(gs_service_work(&in, &work));
+	assert_false(gs_means_beside_work(&in, &work));
 	in.policy_turn_us = 340;
-	assert_true(gs_service_work(&in, &work));
+	assert_true(gs_means_beside_work(&in, &work));
 	assert_int_equal(work.us, 340);
 }
 
@@ -215,22 +215,22 @@ static void graphs_are_not_forgotten_at_once(void **state)
 	const struct gs_program_id id = { .uid = 5, .exe = "/bin/a" };
 	struct gs_service_work work = { .us = 120, .graphs = true, .told = true };
 	unsigned int dropped;
-	struct gs_remembered *r = gs_remember(&m, &id, &dropped);
+	struct gs_remembered *r = gs_remembered_meet(&m, &id, &dropped);
 
-	gs_remember_service(&m, r, &work);
+	gs_remembered_service(&m, r, &work);
 	assert_int_equal(r->seen.lc_graphs, 1);
 	work = (struct gs_service_work){ .us = 9, .told = true };
 	for (int i = 0; i < 11; i++)
-		gs_remember_service(&m, r, &work);
+		gs_remembered_service(&m, r, &work);
 	assert_int_equal(r->seen.lc_turn_us, 9);
 	assert_int_equal(r->seen.lc_graphs, 1);
 	work.told = false;
-	gs_remember_service(&m, r, &work); /* turns show no graphs */
+	gs_remembered_service(&m, r, &work); /* turns show no graphs */
 	assert_int_equal(r->seen.lc_graphs, 1);
 	work.told = true;
-	gs_remember_service(&m, r, &work);
+	gs_remembered_service(&m, r, &work);
 	assert_int_equal(r->seen.lc_graphs, 0);
-	gs_memory_of_programs_done(&m);
+	gs_remembered_done(&m);
 }
 
 static void lc_joins_a_server_that_runs(void **state)
@@ -277,13 +277,13 @@ static void what_is_not_known_is_not_guessed(void **state)
 static void the_others_cost_is_told(void **state)
 {
 	struct gs_means_case c = be(short_blocks);
-	struct gs_means_choice got = gs_means_choose(&c);
+	struct gs_means_choice got = gs_means_choice_make(&c);
 
 	assert_int_equal(got.wait_us[GS_MEANS_SLICES], 104 + 84);
 	assert_int_equal(got.wait_us[GS_MEANS_SHARE], 104);
 	assert_int_equal(got.wait_us[GS_MEANS_HOLD], 0);
 	c = lc(GS_PROGRAM_WHOLE, 130);
-	got = gs_means_choose(&c);
+	got = gs_means_choice_make(&c);
 	assert_int_equal(got.wait_us[GS_MEANS_SLICES], 130 * (126 + 84));
 	assert_int_equal(got.wait_us[GS_MEANS_HOLD], 126 + 84);
 	assert_int_equal(got.wait_us[GS_MEANS_SHARE], 0);
@@ -374,10 +374,10 @@ static struct gs_remembered *note(struct gs_memory_of_programs *m, uid_t uid, un
 {
 	const struct gs_program_id id = id_of(uid, n);
 	unsigned int dropped;
-	struct gs_remembered *r = gs_remember(m, &id, &dropped);
+	struct gs_remembered *r = gs_remembered_meet(m, &id, &dropped);
 
 	assert_non_null(r);
-	gs_remember_look(m, r, &short_blocks, GS_ROLE_BE, n);
+	gs_remembered_look(m, r, &short_blocks, GS_ROLE_BE, n);
 	return r;
 }
 
@@ -400,14 +400,14 @@ static void a_user_pushes_out_nobody_else(void **state)
 		note(&m, 1, i);
 	assert_int_equal(count_of(&m, 1), GS_REMEMBERED_USER);
 	assert_int_equal(count_of(&m, 2), 1);
-	assert_null(gs_remember_find(&m, &oldest));
-	assert_non_null(gs_remember_find(&m, &newest));
+	assert_null(gs_remembered_find(&m, &oldest));
+	assert_non_null(gs_remembered_find(&m, &newest));
 	for (uid_t uid = 10; uid < 40; uid++)
 		for (unsigned int i = 0; i < GS_REMEMBERED_USER; i++)
 			note(&m, uid, 3000 + i);
 	assert_int_equal(HASH_COUNT(m.all), GS_REMEMBERED_MAX);
 	assert_int_equal(count_of(&m, 2), 1);
-	gs_memory_of_programs_done(&m);
+	gs_remembered_done(&m);
 	assert_null(m.all);
 }
 
@@ -419,19 +419,19 @@ static void looks_add_up(void **state)
 				 unseen = { .kind = GS_PROGRAM_UNSEEN };
 
 	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH);
-	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 5);
+	gs_remembered_look(&m, r, &whole, GS_ROLE_LC, 5);
 	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* one look each: the kind stays */
-	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 6);
-	gs_remember_look(&m, r, &unseen, GS_ROLE_LC, 7);
+	gs_remembered_look(&m, r, &whole, GS_ROLE_LC, 6);
+	gs_remembered_look(&m, r, &unseen, GS_ROLE_LC, 7);
 	assert_int_equal(r->seen.kind, GS_PROGRAM_WHOLE);
 	assert_int_equal(r->seen.turns_a_request, 9);
 	assert_int_equal(r->seen.leave_cta_us, 104); /* the new looks have no such figure */
 	for (int i = 0; i < 1000; i++)
-		gs_remember_look(&m, r, &whole, GS_ROLE_LC, 8);
+		gs_remembered_look(&m, r, &whole, GS_ROLE_LC, 8);
 	for (int i = 0; i < 65; i++)
-		gs_remember_look(&m, r, &long_blocks, GS_ROLE_BE, 9);
+		gs_remembered_look(&m, r, &long_blocks, GS_ROLE_BE, 9);
 	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* old looks count less */
-	gs_memory_of_programs_done(&m);
+	gs_remembered_done(&m);
 }
 
 static void an_older_file_is_put_aside(void **state)
@@ -477,19 +477,19 @@ static void it_is_kept_on_disk(void **state)
 	snprintf(aside, sizeof(aside), "%s.damaged", path);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
 	assert_null(back.all);
-	gs_remember_service(&m, note(&m, 5, 1), &work);
+	gs_remembered_service(&m, note(&m, 5, 1), &work);
 	assert_int_equal(gs_store_write(dir, m.all, 1, &err), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
-	r = gs_remember_find(&back, &id);
+	r = gs_remembered_find(&back, &id);
 	assert_non_null(r);
 	assert_memory_equal(&r->seen, &short_blocks, sizeof(r->seen));
 	assert_int_equal(r->role, GS_ROLE_BE);
 	assert_int_equal(r->looks[GS_PROGRAM_BATCH], 1);
 	assert_int_equal(r->used_s, 1);
 	assert_int_equal(gs_store_write(dir, NULL, 0, &err), 0);
-	gs_memory_of_programs_done(&back);
+	gs_remembered_done(&back);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
 	assert_null(back.all);
 	f = fopen(path, "w");
@@ -503,7 +503,7 @@ static void it_is_kept_on_disk(void **state)
 	unlink(path);
 	unlink(aside);
 	rmdir(dir);
-	gs_memory_of_programs_done(&m);
+	gs_remembered_done(&m);
 }
 
 int main(void)

@@ -99,28 +99,27 @@ static void act(struct course_world *c, const struct step *s)
 		kernel(channel_of(c, s->who), s->n, s->us, ++c->kernels);
 		break;
 	case MARK:
-		assert_int_equal(sim_channel_submit(channel_of(c, s->who), &mark), 0);
+		assert_int_equal(sim_work_submit(channel_of(c, s->who), &mark), 0);
 		break;
 	case TO:
 		sim_model_advance(c->w->m, s->us * US);
 		break;
 	case SLICE:
-		assert_int_equal(sim_tsg_set_timeslice(tsg_of(c, s->who), s->us), 0);
+		assert_int_equal(sim_model_tsg_set_timeslice(tsg_of(c, s->who), s->us), 0);
 		break;
 	case MODE:
-		assert_int_equal(sim_tsg_set_preempt_mode(tsg_of(c, s->who), (unsigned int)s->n),
-				 0);
+		assert_int_equal(sim_model_tsg_set_mode(tsg_of(c, s->who), (unsigned int)s->n), 0);
 		break;
 	case ENABLE:
 	case DISABLE:
-		sim_channel_enable(channel_of(c, s->who), s->op == ENABLE);
+		sim_work_enable_channel(channel_of(c, s->who), s->op == ENABLE);
 		break;
 	case LEAVE:
 	case JOIN:
-		sim_tsg_schedule(tsg_of(c, s->who), s->op == JOIN);
+		sim_model_tsg_schedule(tsg_of(c, s->who), s->op == JOIN);
 		break;
 	case PREEMPT:
-		sim_tsg_preempt(tsg_of(c, s->who));
+		sim_model_tsg_preempt(tsg_of(c, s->who));
 		break;
 	default:
 		fail_msg("no act");
@@ -366,14 +365,15 @@ static void unknown_settings_are_refused(void **state)
 	struct world *w = world(NULL, 1);
 	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 1), *none = NULL;
 
-	assert_int_equal(sim_tsg_set_preempt_mode(t, 3), -EINVAL);
-	assert_int_equal(sim_tsg_set_interleave(t, 3), -EINVAL);
-	assert_int_equal(sim_tsg_set_timeslice(t, 0), -EINVAL);
-	assert_int_equal(sim_tsg_set_timeslice(t, 100000001), -EINVAL);
-	assert_int_equal(sim_tsg_new(w->m, 1, SIM_ENGINE_GR, NULL, &none), -EINVAL);
-	assert_int_equal(sim_tsg_new(w->m, 0, 8, NULL, &none), -EINVAL);
-	assert_int_equal(sim_tsg_new(w->m, 0, SIM_ENGINE_COPY0 + w->p.copy_engines, NULL, &none),
-			 -EINVAL);
+	assert_int_equal(sim_model_tsg_set_mode(t, 3), -EINVAL);
+	assert_int_equal(sim_model_tsg_set_interleave(t, 3), -EINVAL);
+	assert_int_equal(sim_model_tsg_set_timeslice(t, 0), -EINVAL);
+	assert_int_equal(sim_model_tsg_set_timeslice(t, 100000001), -EINVAL);
+	assert_int_equal(sim_model_tsg_new(w->m, 1, SIM_ENGINE_GR, NULL, &none), -EINVAL);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 8, NULL, &none), -EINVAL);
+	assert_int_equal(
+		sim_model_tsg_new(w->m, 0, SIM_ENGINE_COPY0 + w->p.copy_engines, NULL, &none),
+		-EINVAL);
 	assert_null(none);
 	world_free(w);
 }
@@ -389,12 +389,12 @@ static void engines_have_their_numbers(void **state)
 	p.copy_engines = 12;
 	p.gr_engines = 3;
 	w = world(&p, 1);
-	assert_int_equal(sim_tsg_new(w->m, 0, 3, NULL, &t), 0);
-	assert_int_equal(sim_tsg_new(w->m, 0, 4, NULL, &t), -EINVAL);
-	assert_int_equal(sim_tsg_new(w->m, 0, 18, NULL, &t), 0);
-	assert_int_equal(sim_tsg_new(w->m, 0, 19, NULL, &t), -EINVAL);
-	assert_int_equal(sim_tsg_new(w->m, 0, 0x35, NULL, &t), 0);
-	assert_int_equal(sim_tsg_new(w->m, 0, 0x36, NULL, &t), -EINVAL);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 3, NULL, &t), 0);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 4, NULL, &t), -EINVAL);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 18, NULL, &t), 0);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 19, NULL, &t), -EINVAL);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 0x35, NULL, &t), 0);
+	assert_int_equal(sim_model_tsg_new(w->m, 0, 0x36, NULL, &t), -EINVAL);
 	world_free(w);
 }
 
@@ -410,7 +410,7 @@ static void interleave_counts_turns(void **state)
 	w = world(&p, 1);
 	for (unsigned int i = 0; i < 5; i++) {
 		t[i] = tsg(w, 0, SIM_ENGINE_GR, i);
-		assert_int_equal(sim_tsg_set_interleave(t[i], level[i]), 0);
+		assert_int_equal(sim_model_tsg_set_interleave(t[i], level[i]), 0);
 		keep_busy(w, channel(t[i], i));
 	}
 	sim_model_advance(w->m, 1120 * MS * 12); /* a round: 2 low, 2 x 2 medium, 6 high turns */
@@ -427,7 +427,7 @@ static void interleave_is_ignored_where_the_gpu_does(void **state)
 
 	for (unsigned int i = 0; i < 3; i++) {
 		t[i] = tsg(w, 0, SIM_ENGINE_GR, i);
-		assert_int_equal(sim_tsg_set_interleave(t[i], i), 0);
+		assert_int_equal(sim_model_tsg_set_interleave(t[i], i), 0);
 		keep_busy(w, channel(t[i], i));
 	}
 	sim_model_advance(w->m, 1000 * MS);
@@ -456,18 +456,18 @@ static void slice_shorter_than_the_restore_makes_no_progress(void **state)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		t[i] = tsg(w, 0, SIM_ENGINE_GR, i);
-		assert_int_equal(sim_tsg_set_timeslice(t[i], 1), 0);
+		assert_int_equal(sim_model_tsg_set_timeslice(t[i], 1), 0);
 		keep_busy(w, channel(t[i], i));
 	}
 	sim_model_advance(w->m, 1000 * MS);
-	sim_tsg_state(t[0], &s);
+	sim_model_tsg_state(t[0], &s);
 	assert_int_equal(s.work_done, 0);
 	assert_true(s.switches_in > 1000);
 	/* with longer slices, the thrashing ends */
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(sim_tsg_set_timeslice(t[i], 2000), 0);
+		assert_int_equal(sim_model_tsg_set_timeslice(t[i], 2000), 0);
 	sim_model_advance(w->m, 1100 * MS);
-	sim_tsg_state(t[0], &s);
+	sim_model_tsg_state(t[0], &s);
 	assert_in_range(s.work_done, 80, 100);
 	world_free(w);
 }

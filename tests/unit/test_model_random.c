@@ -61,12 +61,12 @@ static void make(struct chaos *c, int i)
 {
 	unsigned int engine = i < 4 ? SIM_ENGINE_GR : SIM_ENGINE_COPY0 + (i & 1);
 
-	assert_int_equal(sim_tsg_new(c->m, 0, engine, NULL, &c->t[i]), 0);
+	assert_int_equal(sim_model_tsg_new(c->m, 0, engine, NULL, &c->t[i]), 0);
 	for (int k = 0; k < CHANNELS; k++) {
 		c->q[i][k] = (struct queue){ 0 };
-		assert_int_equal(sim_channel_new(c->t[i], (uint32_t)i, &c->q[i][k].ch), 0);
+		assert_int_equal(sim_model_channel_new(c->t[i], (uint32_t)i, &c->q[i][k].ch), 0);
 	}
-	sim_tsg_schedule(c->t[i], true);
+	sim_model_tsg_schedule(c->t[i], true);
 }
 
 static bool chaos_flag(void *arg)
@@ -99,7 +99,7 @@ static void submit(struct chaos *c, int i, struct queue *q)
 		w.blocks = r % 300;
 		w.block_ns = r / 512 % 400000;
 	}
-	if (sim_channel_submit(q->ch, &w) == 0)
+	if (sim_work_submit(q->ch, &w) == 0)
 		q->submitted++;
 }
 
@@ -111,23 +111,23 @@ static void disturb(struct chaos *c)
 
 	switch (r / 16 % 16) {
 	case 0:
-		assert_int_equal(sim_tsg_set_timeslice(c->t[i], 1 + r % 3000), 0);
+		assert_int_equal(sim_model_tsg_set_timeslice(c->t[i], 1 + r % 3000), 0);
 		break;
 	case 1:
-		assert_int_equal(sim_tsg_set_interleave(c->t[i], r % 3), 0);
+		assert_int_equal(sim_model_tsg_set_interleave(c->t[i], r % 3), 0);
 		break;
 	case 2:
-		assert_int_equal(sim_tsg_set_preempt_mode(c->t[i], r % 3), 0);
+		assert_int_equal(sim_model_tsg_set_mode(c->t[i], r % 3), 0);
 		break;
 	case 3:
-		sim_tsg_schedule(c->t[i], r & 1024);
+		sim_model_tsg_schedule(c->t[i], r & 1024);
 		break;
 	case 4:
-		sim_tsg_preempt(c->t[i]);
+		sim_model_tsg_preempt(c->t[i]);
 		break;
 	case 5:
 	case 6:
-		sim_channel_enable(q->ch, r & 1024);
+		sim_work_enable_channel(q->ch, r & 1024);
 		break;
 	case 7:
 		c->flag = r & 1024;
@@ -135,7 +135,7 @@ static void disturb(struct chaos *c)
 	case 8:
 		if (r & 0x7000)
 			break;
-		sim_tsg_free(c->t[i]);
+		sim_model_tsg_free(c->t[i]);
 		c->t[i] = NULL;
 		make(c, i);
 		break;
@@ -151,15 +151,15 @@ static void finish(struct chaos *c)
 
 	c->flag = true;
 	for (int i = 0; i < TSGS; i++) {
-		assert_int_equal(sim_tsg_set_timeslice(c->t[i], 2000), 0);
-		sim_tsg_schedule(c->t[i], true);
+		assert_int_equal(sim_model_tsg_set_timeslice(c->t[i], 2000), 0);
+		sim_model_tsg_schedule(c->t[i], true);
 		for (int k = 0; k < CHANNELS; k++)
-			sim_channel_enable(c->q[i][k].ch, true);
+			sim_work_enable_channel(c->q[i][k].ch, true);
 	}
 	sim_model_advance(c->m, sim_model_now(c->m) + 20000 * MS);
 	assert_int_equal(sim_model_next(c->m), UINT64_MAX);
 	for (int i = 0; i < TSGS; i++) {
-		sim_tsg_state(c->t[i], &s);
+		sim_model_tsg_state(c->t[i], &s);
 		assert_int_equal(s.queued, 0);
 		assert_false(s.running);
 		gpu_time[i < 4 ? 0 : 1 + (i & 1)] += s.gpu_time_ns;

@@ -12,8 +12,8 @@ static void work_is_conserved(void **state)
 		struct sim_channel *a, *b;
 
 		t[i] = tsg(w, 0, SIM_ENGINE_GR, i);
-		assert_int_equal(sim_tsg_set_preempt_mode(t[i], i % 3), 0);
-		assert_int_equal(sim_tsg_set_timeslice(t[i], 50 + 100 * i), 0);
+		assert_int_equal(sim_model_tsg_set_mode(t[i], i % 3), 0);
+		assert_int_equal(sim_model_tsg_set_timeslice(t[i], 50 + 100 * i), 0);
 		a = channel(t[i], i);
 		b = channel(t[i], i);
 		for (unsigned int k = 0; k < 25; k++) {
@@ -23,11 +23,11 @@ static void work_is_conserved(void **state)
 	}
 	for (unsigned int i = 0; i < 300; i++) {
 		sim_model_advance(w->m, i * 77 * US);
-		sim_tsg_preempt(t[i % 4]);
+		sim_model_tsg_preempt(t[i % 4]);
 	}
 	sim_model_advance(w->m, 1000 * MS);
 	for (unsigned int i = 0; i < 4; i++) {
-		sim_tsg_state(t[i], &s);
+		sim_model_tsg_state(t[i], &s);
 		assert_int_equal(s.work_done, 50);
 		assert_int_equal(s.queued, 0);
 		for (unsigned int k = 0; k < 25; k++) {
@@ -64,7 +64,7 @@ static void steps_of_time_change_nothing(void **state)
 		for (unsigned int i = 0; i < 3; i++) {
 			struct sim_tsg *t = tsg(w[v], 0, SIM_ENGINE_GR, i);
 
-			assert_int_equal(sim_tsg_set_preempt_mode(t, i), 0);
+			assert_int_equal(sim_model_tsg_set_mode(t, i), 0);
 			keep_busy(w[v], channel(t, i));
 			keep_busy(w[v], channel(t, i));
 		}
@@ -104,9 +104,9 @@ static void copies_run_beside_kernels_and_one_at_a_time(void **state)
 
 	w->p.switch_copy_ns = 5 * US;
 	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7), CAPACITY, 5000, 1);
-	assert_int_equal(sim_channel_submit(channel(t, 8), &copy), 0);
+	assert_int_equal(sim_work_submit(channel(t, 8), &copy), 0);
 	copy.cookie = 3;
-	assert_int_equal(sim_channel_submit(channel(t, 8), &copy), 0);
+	assert_int_equal(sim_work_submit(channel(t, 8), &copy), 0);
 	sim_model_advance(w->m, 10 * MS);
 	assert_int_equal(done_at(w, 1), 5055 * US);
 	/* two copies of 100 chunks of 1 us each; the engine copies one chunk at a time */
@@ -123,10 +123,10 @@ static void mark_takes_no_turn_but_its_place_in_order(void **state)
 	struct sim_work mark = { .kind = SIM_WORK_MARK, .cookie = 5 };
 
 	kernel(ca, CAPACITY, 3000, 1);
-	assert_int_equal(sim_channel_submit(ca, &mark), 0);
+	assert_int_equal(sim_work_submit(ca, &mark), 0);
 	mark.cookie = 6;
 	sim_model_advance(w->m, 500 * US);
-	assert_int_equal(sim_channel_submit(cb, &mark), 0);
+	assert_int_equal(sim_work_submit(cb, &mark), 0);
 	assert_int_equal(w->ndone, 0); /* callbacks come only from sim_model_advance() */
 	sim_model_advance(w->m, 500 * US);
 	assert_int_equal(done_at(w, 6), 500 * US);
@@ -142,11 +142,11 @@ static void mark_waits_while_its_channel_is_disabled(void **state)
 	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
 	struct sim_work mark = { .kind = SIM_WORK_MARK, .cookie = 5 };
 
-	sim_channel_enable(ch, false);
-	assert_int_equal(sim_channel_submit(ch, &mark), 0);
+	sim_work_enable_channel(ch, false);
+	assert_int_equal(sim_work_submit(ch, &mark), 0);
 	sim_model_advance(w->m, 1 * MS);
 	assert_int_equal(w->ndone, 0);
-	sim_channel_enable(ch, true);
+	sim_work_enable_channel(ch, true);
 	sim_model_advance(w->m, 2 * MS);
 	assert_int_equal(done_at(w, 5), 1 * MS);
 	world_free(w);
@@ -169,7 +169,7 @@ static void hold_waits_for_its_flag_and_takes_no_room(void **state)
 				 .arg = &flag,
 				 .cookie = 1 };
 
-	assert_int_equal(sim_channel_submit(a, &hold), 0);
+	assert_int_equal(sim_work_submit(a, &hold), 0);
 	kernel(b, CAPACITY, 100, 2);
 	sim_model_advance(w->m, 1000 * US);
 	assert_int_equal(done_at(w, 2), 155 * US);
@@ -180,7 +180,7 @@ static void hold_waits_for_its_flag_and_takes_no_room(void **state)
 	assert_in_range(done_at(w, 1), 1000 * US, 1000 * US + w->p.hold_poll_ns);
 	flag = false;
 	hold.cookie = 3;
-	assert_int_equal(sim_channel_submit(a, &hold), 0);
+	assert_int_equal(sim_work_submit(a, &hold), 0);
 	sim_model_advance(w->m, 20 * MS);
 	assert_int_equal(done_at(w, 3), 12 * MS); /* at the limit of its wait */
 	world_free(w);
@@ -198,7 +198,7 @@ static void endless_kernel_does_not_stop_time(void **state)
 	struct world *w = world(NULL, 1);
 	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
 
-	assert_int_equal(sim_channel_submit(channel(a, 7), &k), 0);
+	assert_int_equal(sim_work_submit(channel(a, 7), &k), 0);
 	sim_model_advance(w->m, 1 * MS);
 	assert_true(sim_model_next(w->m) > 1 * MS);
 	kernel(channel(b, 8), 1, 100, 2);
@@ -220,11 +220,11 @@ static void full_queue_refuses(void **state)
 	w = world(&p, 1);
 	ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(sim_channel_submit(ch, &k), 0);
-	assert_int_equal(sim_channel_submit(ch, &k), -ENOSPC);
+		assert_int_equal(sim_work_submit(ch, &k), 0);
+	assert_int_equal(sim_work_submit(ch, &k), -ENOSPC);
 	sim_model_advance(w->m, 10 * MS);
 	assert_int_equal(w->ndone, 20);
-	assert_int_equal(sim_channel_submit(ch, &k), 0);
+	assert_int_equal(sim_work_submit(ch, &k), 0);
 	world_free(w);
 }
 
@@ -236,11 +236,11 @@ static void freed_while_running_lets_others_in(void **state)
 	kernel(channel(a, 7), CAPACITY, 5000, 1);
 	kernel(channel(b, 8), CAPACITY, 100, 2);
 	sim_model_advance(w->m, 500 * US);
-	sim_tsg_free(a);
+	sim_model_tsg_free(a);
 	sim_model_advance(w->m, 10 * MS);
 	assert_int_equal(done_at(w, 1), 0);
 	assert_int_equal(done_at(w, 2), (500 + 50 + 5 + 100) * US);
-	sim_tsg_free(b);
+	sim_model_tsg_free(b);
 	assert_int_equal(sim_model_next(w->m), 10 * MS);
 	sim_model_advance(w->m, 20 * MS);
 	assert_int_equal(sim_model_next(w->m), UINT64_MAX);
@@ -258,7 +258,7 @@ static void channel_freed_with_work_drops_it(void **state)
 	kernel(a, CAPACITY, 5000, 1);
 	kernel(b, CAPACITY, 100, 2);
 	sim_model_advance(w->m, 500 * US);
-	sim_channel_free(a);
+	sim_model_channel_free(a);
 	sim_model_advance(w->m, 10 * MS);
 	assert_int_equal(done_at(w, 1), 0);
 	assert_int_equal(done_at(w, 2), 600 * US);

@@ -107,7 +107,7 @@ static enum gs_park_act run(struct gs_park *p, struct model *m, unsigned int mos
 {
 	for (unsigned int i = 0; i < most; i++) {
 		struct gs_park_facts f = facts(m);
-		struct gs_park_next n = gs_park_next(p, &f);
+		struct gs_park_next n = gs_park_core_next(p, &f);
 		struct gs_park_end e;
 
 		switch (n.act) {
@@ -115,7 +115,7 @@ static enum gs_park_act run(struct gs_park *p, struct model *m, unsigned int mos
 			if (n.op == GS_PARK_LOCK)
 				assert_false(m->suspended);
 			e = call(m, n.op);
-			gs_park_took(p, &e, &f);
+			gs_park_core_took(p, &e, &f);
 			break;
 		case GS_PARK_ACT_RESUME:
 			m->suspended = false;
@@ -167,8 +167,8 @@ static void what_cannot_be_parked_runs(void **state)
 	struct gs_park_facts f = facts(&m);
 	struct gs_park p = { .wish = GS_PARK_WISH_OUT, .known = true };
 
-	gs_park_took(&p, &locked, &f);
-	gs_park_took(&p, &failed, &f);
+	gs_park_core_took(&p, &locked, &f);
+	gs_park_core_took(&p, &failed, &f);
 	assert_true(p.failed);
 	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_RUNS);
 	assert_int_equal(m.state, GS_PARK_RUNNING);
@@ -188,14 +188,15 @@ static void one_without_a_state_is_left_alone(void **state)
 		struct gs_park p = { .wish = GS_PARK_WISH_OUT };
 		struct gs_park q = { .wish = GS_PARK_WISH_SETTLE, .touched = true };
 
-		gs_park_took(&p, &ends[i], &f);
+		gs_park_core_took(&p, &ends[i], &f);
 		f.now_ns = p.not_before_ns + 1;
-		assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_RUNS);
+		assert_int_equal(gs_park_core_next(&p, &f).act, GS_PARK_ACT_RUNS);
 		assert_true(p.failed);
-		gs_park_took(&q, &ends[i], &f); /* @q may be locked, so its state is asked again */
-		assert_int_equal(gs_park_next(&q, &f).act, GS_PARK_ACT_WAIT);
+		gs_park_core_took(&q, &ends[i],
+				  &f); /* @q may be locked, so its state is asked again */
+		assert_int_equal(gs_park_core_next(&q, &f).act, GS_PARK_ACT_WAIT);
 		f.now_ns = q.not_before_ns + 1;
-		assert_int_equal(gs_park_next(&q, &f).op, GS_PARK_STATE);
+		assert_int_equal(gs_park_core_next(&q, &f).op, GS_PARK_STATE);
 	}
 }
 
@@ -229,9 +230,9 @@ static void a_restore_that_libcuda_finds_invalid_loses_the_process(void **state)
 					 .result = GS_PARK_CU_INVALID,
 					 .state = GS_PARK_IS_OUT };
 
-	gs_park_took(&p, &end, &f);
+	gs_park_core_took(&p, &end, &f);
 	assert_true(p.lost);
-	assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_LOST);
+	assert_int_equal(gs_park_core_next(&p, &f).act, GS_PARK_ACT_LOST);
 }
 
 static void a_lost_one_is_not_tried_again(void **state)
@@ -288,8 +289,8 @@ static void hostile_answers(void **state)
 #define BAD(field, value) \
 	a = good; \
 	a.field = value; \
-	assert_int_equal(gs_park_answer_check(&rq, &a), -EPROTO)
-	assert_int_equal(gs_park_answer_check(&rq, &good), 0);
+	assert_int_equal(gs_park_core_check_answer(&rq, &a), -EPROTO)
+	assert_int_equal(gs_park_core_check_answer(&rq, &good), 0);
 	BAD(seq, 4);
 	BAD(op, GS_PARK_OUT);
 	BAD(pid, 11);
@@ -369,33 +370,33 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	p->uid = 1000;
 	p->by_itself = true;
 	p->core.wish = GS_PARK_WISH_OUT;
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, 7); /* another process */
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 7);
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_BLIND);
+	gs_park_use_counts(&pk, 4711, 9 * NS_PER_S, 7); /* another process */
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_BLIND);
+	gs_park_use_counts(&pk, 4711, 5 * NS_PER_S, 7);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_USE);
 	assert_string_equal(gs_park_sign_of(p), "agent");
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
+	gs_park_use_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used); /* the call came while the program still ran */
 	p->core.touched = true;
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
+	gs_park_use_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 9);
+	gs_park_use_counts(&pk, 4711, 5 * NS_PER_S, 9);
 	assert_true(p->used); /* the call came while its memory was moved out */
 	p->by_itself = false; /* root parked it */
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_WORD);
 	p->by = 1000;
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_USE);
 	p->guest = 99;
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_WORD);
 	p->guest = 0;
 	p->counted = false;
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_BLIND);
 	p->probe = GS_PARK_PROBE_SET;
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_USE);
 	assert_string_equal(gs_park_sign_of(p), "probe");
 	name[0] = 'n';
-	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	assert_int_equal(gs_park_use_back(&pk, p), GS_PARK_BACK_WORD);
 	DL_DELETE(pk.all, p);
 	gs_parked_unref(p);
 	gs_classes_free(hub.classes);
@@ -445,19 +446,19 @@ static void newcomers_wait_for_a_bounded_time(void **state)
 	struct gs_park_window w = { .open_ns = 0 };
 	uint64_t t = 1000 * NS_PER_S, open_s = 0;
 
-	assert_false(gs_park_window_step(&w, false, t, 1));
+	assert_false(gs_park_newcomers_window(&w, false, t, 1));
 	for (int i = 0; i < 100; i++) /* a user brings one back again and again */
-		open_s += gs_park_window_step(&w, i % 3 != 2, t += NS_PER_S, 1);
+		open_s += gs_park_newcomers_window(&w, i % 3 != 2, t += NS_PER_S, 1);
 	assert_int_equal(open_s, 30);
-	assert_false(gs_park_window_step(&w, true, t + 100 * NS_PER_S, 1));
+	assert_false(gs_park_newcomers_window(&w, true, t + 100 * NS_PER_S, 1));
 	t = w.closed_ns + 300 * NS_PER_S;
-	assert_true(gs_park_window_step(&w, true, t, 1));
-	assert_true(gs_park_window_step(&w, true, t + 29 * NS_PER_S, 1));
-	assert_false(gs_park_window_step(&w, true, t + 30 * NS_PER_S, 1));
+	assert_true(gs_park_newcomers_window(&w, true, t, 1));
+	assert_true(gs_park_newcomers_window(&w, true, t + 29 * NS_PER_S, 1));
+	assert_false(gs_park_newcomers_window(&w, true, t + 30 * NS_PER_S, 1));
 	w = (struct gs_park_window){ .open_ns = 0 };
-	assert_true(gs_park_window_step(&w, true, t, 2));
-	assert_true(gs_park_window_step(&w, true, t + 59 * NS_PER_S, 2));
-	assert_false(gs_park_window_step(&w, true, t + 60 * NS_PER_S, 2));
+	assert_true(gs_park_newcomers_window(&w, true, t, 2));
+	assert_true(gs_park_newcomers_window(&w, true, t + 59 * NS_PER_S, 2));
+	assert_false(gs_park_newcomers_window(&w, true, t + 60 * NS_PER_S, 2));
 }
 
 /*
@@ -469,20 +470,20 @@ static void a_copy_is_estimated_by_two_signs(void **state)
 	const struct gs_park_look full = { true, true, 10 * GIB, 1 * GIB }, none = { .held = 5 };
 	struct gs_park_look now = full;
 
-	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_OUT, &full, &now), 0);
 	now.held = 6 * GIB; /* the driver reports less */
-	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 4 * GIB);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_OUT, &full, &now), 4 * GIB);
 	now.resident = 8 * GIB; /* the host already has more of it in memory */
-	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 7 * GIB);
-	assert_int_equal(gs_park_moved(GS_PARK_IN, &now, &full), 4 * GIB);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_OUT, &full, &now), 7 * GIB);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_IN, &now, &full), 4 * GIB);
 	now = (struct gs_park_look){ true, true, 20 * GIB, 1 * GIB }; /* allocated, not filled */
-	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), 10 * GIB);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_IN, &full, &now), 10 * GIB);
 	now.resident = GIB / 2;
-	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_IN, &full, &now), GIB / 2);
 	now.held_known = false;
-	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
-	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
-	assert_true(gs_park_moved(GS_PARK_OUT, &none, &now) == GS_PARK_MOVED_UNKNOWN);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	assert_int_equal(gs_park_progress_moved(GS_PARK_OUT, &full, &now), 0);
+	assert_true(gs_park_progress_moved(GS_PARK_OUT, &none, &now) == GS_PARK_MOVED_UNKNOWN);
 }
 
 /*
@@ -694,27 +695,27 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 
 	assert_true(gs_park_may_again(&a, 0));
 	r.wanted_ns = 131 * NS_PER_S;
-	gs_park_came_back(&a, &r); /* the program was parked long enough for it to pay off */
+	gs_park_again_came_back(&a, &r); /* the program was parked long enough for it to pay off */
 	assert_true(a.soon == 0 && gs_park_may_again(&a, 131 * NS_PER_S));
 	assert_false(gs_park_may_again(&a, 129 * NS_PER_S));
 	r = (struct gs_park_return){ 200 * NS_PER_S, 229 * NS_PER_S, 3 * NS_PER_S };
-	gs_park_came_back(&a, &r);
-	assert_false(gs_park_in_vain(&a));
+	gs_park_again_came_back(&a, &r);
+	assert_false(gs_park_again_in_vain(&a));
 	assert_false(gs_park_may_again(&a, 229 * NS_PER_S));
 	assert_true(gs_park_may_again(&a, 230 * NS_PER_S));
 	r = (struct gs_park_return){ 300 * NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_S };
-	gs_park_came_back(&a, &r); /* a parking that paid off restarts the count */
+	gs_park_again_came_back(&a, &r); /* a parking that paid off restarts the count */
 	assert_int_equal(a.soon, 0);
 	for (int i = 0; i < 2; i++) {
-		assert_false(gs_park_in_vain(&a));
+		assert_false(gs_park_again_in_vain(&a));
 		r = (struct gs_park_return){ 500 * NS_PER_S, 501 * NS_PER_S, 3 * NS_PER_S };
-		gs_park_came_back(&a, &r);
+		gs_park_again_came_back(&a, &r);
 	}
-	assert_true(gs_park_in_vain(&a));
+	assert_true(gs_park_again_in_vain(&a));
 	assert_false(gs_park_may_again(&a, UINT64_MAX));
 	a = (struct gs_park_again){ 0 };
 	r.restore_ns = 0; /* unknown, since the owner brought the program back */
-	gs_park_came_back(&a, &r);
+	gs_park_again_came_back(&a, &r);
 	assert_int_equal(a.soon, 0);
 }
 

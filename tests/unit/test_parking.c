@@ -135,7 +135,7 @@ static void an_unpark_of_an_ended_record_does_nothing(void **state)
 	p->used = p->counted = true;
 	gs_parking_in(&world.pk, p);
 	gs_parking_stay(&world.pk, p);
-	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 7);
+	gs_park_use_counts(&world.pk, 11, 5 * NS_PER_S, 7);
 	gs_park_on_use_beat(&world.pk);
 	assert_int_equal(p->over, GS_PARKED_RUNS);
 	assert_int_equal(p->core.wish, GS_PARK_WISH_SETTLE);
@@ -169,7 +169,7 @@ static void no_window_opens_after_the_end(void **state)
 	make_gate();
 	world.hub.opts.daemon = true;
 	world.config.gate = true;
-	assert_true(gs_park_gate_there(&world.pk));
+	assert_true(gs_park_newcomers_gate(&world.pk));
 	gs_parking_in(&world.pk, p);
 	assert_int_equal(p->over, GS_PARKED_UNDER_WAY);
 	assert_true(world.pk.window.open_ns);
@@ -196,7 +196,7 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	p->class_id = world.class_id;
 	p->by_itself = true;
 	DL_APPEND(world.pk.all, p);
-	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 40);
+	gs_park_use_counts(&world.pk, 11, 5 * NS_PER_S, 40);
 	assert_true(world.pk.dirty);
 	p->core.touched = true;
 	text = gs_parked_text(world.pk.all, "boot");
@@ -205,7 +205,7 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	DL_DELETE(world.pk.all, p);
 	gs_parked_unref(p);
 	DL_APPEND(world.pk.all, back); /* the next daemon's, which has yet to ask for its state */
-	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
+	gs_park_use_counts(&world.pk, 11, 5 * NS_PER_S, 41);
 	assert_true(back->used);
 	gs_park_on_use_beat(&world.pk);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE); /* first asks for its state */
@@ -214,7 +214,7 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	gs_parking_go_on(&world.pk);
 	gs_park_on_use_beat(&world.pk);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_IN);
-	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
+	gs_park_use_counts(&world.pk, 11, 5 * NS_PER_S, 41);
 	assert_false(back->used);          /* the same call does not count twice */
 	assert_int_equal(back->calls, 40); /* the number that a further daemon compares with */
 }

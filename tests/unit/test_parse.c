@@ -115,9 +115,9 @@ static void test_time_in(void **state)
 	double d = 3;
 	uint64_t u = 3;
 
-	assert_true(gs_unit_of("suspend_limit_ms=") == 1e3);
-	assert_true(gs_unit_of("gap-us") == 1 && gs_unit_of("start_s") == 1e6);
-	assert_true(gs_unit_of("status") == 0 && gs_unit_of("us") == 0);
+	assert_true(gs_parse_unit("suspend_limit_ms=") == 1e3);
+	assert_true(gs_parse_unit("gap-us") == 1 && gs_parse_unit("start_s") == 1e6);
+	assert_true(gs_parse_unit("status") == 0 && gs_parse_unit("us") == 0);
 	assert_int_equal(gs_parse_double_in(1e6, "0.5", 0, 10, &d, NULL), 0);
 	assert_true(d == 0.5);
 	assert_int_equal(gs_parse_double_in(1e6, "1500ms", 0, 10, &d, NULL), 0);
@@ -178,15 +178,15 @@ static void test_first_error_wins(void **state)
 
 static void test_exit_codes(void **state)
 {
-	assert_int_equal(gs_exit_of(0), 0);
-	assert_int_equal(gs_exit_of(-ENOENT), 1);
-	assert_int_equal(gs_exit_of(-EREMOTEIO), 1);
-	assert_int_equal(gs_exit_of(-EINVAL), 2);
-	assert_int_equal(gs_exit_of(-ERANGE), 2);
-	assert_int_equal(gs_exit_of(-EPERM), 3);
-	assert_int_equal(gs_exit_of(-ENODEV), 3);
-	assert_int_equal(gs_exit_of(-ENOTSUP), 3);
-	assert_int_equal(gs_exit_of(-ECONNREFUSED), 3);
+	assert_int_equal(gs_error_exit(0), 0);
+	assert_int_equal(gs_error_exit(-ENOENT), 1);
+	assert_int_equal(gs_error_exit(-EREMOTEIO), 1);
+	assert_int_equal(gs_error_exit(-EINVAL), 2);
+	assert_int_equal(gs_error_exit(-ERANGE), 2);
+	assert_int_equal(gs_error_exit(-EPERM), 3);
+	assert_int_equal(gs_error_exit(-ENODEV), 3);
+	assert_int_equal(gs_error_exit(-ENOTSUP), 3);
+	assert_int_equal(gs_error_exit(-ECONNREFUSED), 3);
 }
 
 int main(void)

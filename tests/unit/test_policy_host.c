@@ -59,12 +59,12 @@ static void test_decides(void **state)
 
 	/* a second BE: no slice below the switch cost for either after a tick */
 	be2 = fixture_tsg(4, GPUSCHED_CLASS_BE);
-	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
+	assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
 	want_slice(&be2, 800);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 800; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
 	want_slice(&be, 800);
-	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
+	assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
 	fixture_remove(&be2);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
@@ -90,10 +90,10 @@ static void test_tick_wakes_loop(void **state)
 	p = start("lcbe", NULL, NULL);
 	/* task_init is not called for it: the tick finds it */
 	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
-	gs_policy_nudge(p);
-	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
+	gs_stock_nudge(p);
+	pfd = (struct pollfd){ .fd = gs_stock_fd(p), .events = POLLIN };
 	assert_int_equal(poll(&pfd, 1, 5000), 1);
-	assert_true(gs_policy_dispatch(p, &x) >= 1);
+	assert_true(gs_stock_dispatch(p, &x) >= 1);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_NONE);
 	want_slice(&be, 1);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
@@ -249,7 +249,7 @@ static void test_facts(void **state)
 	(void)state;
 	NEED_TABLE();
 	assert_int_equal(gs_facts_begin(table), 0);
-	assert_int_equal(gs_jobs_begin(table), 0);
+	assert_int_equal(gs_facts_begin_jobs(table), 0);
 	a = fixture_tsg(1, GPUSCHED_CLASS_LC);
 	b = fixture_tsg(2, GPUSCHED_CLASS_BE);
 	p = start(fixture_source("looks"), NULL, NULL);
@@ -274,10 +274,10 @@ static void test_facts(void **state)
 
 	gs_facts_remove(table, a.task.id);
 	gs_facts_remove_runlist(table, 1);
-	assert_int_equal(gs_job_put(table, a.task.id, 7), 0);
+	assert_int_equal(gs_facts_put_job(table, a.task.id, 7), 0);
 	look(p, &a, priv);
 	assert_int_equal(priv[0], 2ull << 32 | 7 << 16);
-	gs_job_remove(table, a.task.id);
+	gs_facts_remove_job(table, a.task.id);
 	look(p, &a, priv);
 	assert_int_equal(priv[0], 2ull << 32);
 	assert_int_equal(priv[1], 0);
@@ -339,10 +339,10 @@ static void test_log_wakes_loop(void **state)
 	gs_log_sink(count_log, &lines, LOG_INFO);
 	p = start(fixture_source("logs"), NULL, NULL);
 	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
-	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
-	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
+	assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	pfd = (struct pollfd){ .fd = gs_stock_fd(p), .events = POLLIN };
 	assert_int_equal(poll(&pfd, 1, 5000), 1);
-	assert_int_equal(gs_policy_dispatch(p, &x), 0);
+	assert_int_equal(gs_stock_dispatch(p, &x), 0);
 	assert_int_equal(lines, 1);
 	gs_log_sink(NULL, NULL, 0);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
@@ -369,7 +369,7 @@ static void test_switch(void **state)
 	assert_non_null(strstr(err.text, "1 to 100000000"));
 	assert_null(q);
 	want_slice(&be, 60);
-	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 	fixture_remove(&be);
 }
@@ -389,7 +389,7 @@ static void test_failed_switch(void **state)
 		recs[i] = fixture_tsg(i + 1, GPUSCHED_CLASS_LC);
 	p = start(fixture_source("options"), NULL, NULL);
 	for (int i = 0; i < 4; i++)
-		gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
+		gs_stock_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
 	assert_int_equal(fixture_start(fixture_source("fails_in_task_init"), NULL, p, &q, &x, &err),
 			 -9);
 	assert_null(q);
@@ -416,7 +416,7 @@ static void test_failed_switch(void **state)
 static void run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_tsg *rec,
 		uint64_t arg, int expected)
 {
-	assert_int_equal(gs_policy_ask(p, op, &rec->key, arg), expected);
+	assert_int_equal(gs_stock_ask(p, op, &rec->key, arg), expected);
 }
 
 /*
@@ -547,7 +547,7 @@ static void test_tick_meets_all(void **state)
 	p = start(fixture_source("flips"), NULL, NULL);
 	gs_sleep_ns(100 * NS_PER_MS); /* so that a tick has found an empty table */
 	first = fixture_tsg(1, GPUSCHED_CLASS_BE);
-	gs_policy_nudge(p);
+	gs_stock_nudge(p);
 	assert_true(is_ticked(&first));
 	gs_sleep_ns(100 * NS_PER_MS); /* so that the tick's list has the first TSG */
 	fixture_remove(&first);
@@ -602,7 +602,7 @@ static void test_rests(void **state)
 	gs_sleep_ns(NS_PER_S); /* 100 periods */
 	assert_in_range(fixture_get(&rec).task.priv[0], rounds, rounds + 1);
 	rounds = fixture_get(&rec).task.priv[0];
-	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_SCHEDULE, &rec.key, 0), GPUSCHED_ADMIT);
+	assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_SCHEDULE, &rec.key, 0), GPUSCHED_ADMIT);
 	for (int i = 0; i < 300 && fixture_get(&rec).task.priv[0] == rounds; i++)
 		gs_sleep_ns(10 * NS_PER_MS);
 	assert_int_equal(fixture_get(&rec).task.priv[0], rounds + 1);
@@ -629,12 +629,12 @@ static void test_kicks(void **state)
 	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	p = start(fixture_source("kicks"), NULL, NULL);
 	for (uint64_t n = 1; n <= 3; n++) {
-		assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1), 0);
+		assert_int_equal(gs_stock_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1), 0);
 		assert_true(rounds_of(&rec, n) >= n);
 	}
 	for (int i = 0; i < 1000; i++)
-		gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1);
-	gs_policy_kicks(p, &granted, &refused);
+		gs_stock_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1);
+	gs_stock_kicks(p, &granted, &refused);
 	assert_int_equal(granted + refused, 1003);
 	assert_true(refused > 0 && granted >= 3);
 	gs_sleep_ns(100 * NS_PER_MS);

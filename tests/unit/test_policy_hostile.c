@@ -171,12 +171,12 @@ static void test_init(void **state)
 /* Waits for the policy's own end; returns its exit record. */
 static struct gs_policy_exit wait_end(struct gs_policy *p)
 {
-	struct pollfd pfd = { .fd = gs_policy_fd(p), .events = POLLIN };
+	struct pollfd pfd = { .fd = gs_stock_fd(p), .events = POLLIN };
 	struct gs_policy_exit x = { 0 };
 
 	for (int i = 0; i < 200 && x.kind == GS_POLICY_EXIT_NONE; i++) {
 		poll(&pfd, 1, 100);
-		gs_policy_dispatch(p, &x);
+		gs_stock_dispatch(p, &x);
 	}
 	return x;
 }

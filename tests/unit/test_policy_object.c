@@ -225,12 +225,12 @@ static void test_new_and_build(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(gs_policy_new("mine", NULL), 0);
-	assert_int_equal(gs_policy_new("mine", NULL), -EEXIST);
-	assert_int_equal(gs_policy_new("no-good", NULL), -EINVAL);
-	assert_int_equal(gs_policy_new("../mine", NULL), -EINVAL);
-	assert_int_equal(gs_policy_new("gs_mine", NULL), -EINVAL);
-	assert_int_equal(gs_policy_new("gpusched_mine", NULL), -EINVAL);
+	assert_int_equal(gs_policy_build_skeleton("mine", NULL), 0);
+	assert_int_equal(gs_policy_build_skeleton("mine", NULL), -EEXIST);
+	assert_int_equal(gs_policy_build_skeleton("no-good", NULL), -EINVAL);
+	assert_int_equal(gs_policy_build_skeleton("../mine", NULL), -EINVAL);
+	assert_int_equal(gs_policy_build_skeleton("gs_mine", NULL), -EINVAL);
+	assert_int_equal(gs_policy_build_skeleton("gpusched_mine", NULL), -EINVAL);
 	if (gs_policy_build("mine.bpf.c", NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(gs_policy_info("./mine.bpf.o", &info, NULL), 0);
@@ -313,7 +313,7 @@ static void test_build_limit(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
-	assert_int_equal(gs_policy_new("mine", NULL), 0);
+	assert_int_equal(gs_policy_build_skeleton("mine", NULL), 0);
 	snprintf(longer, sizeof(longer), "%s:%s", dir, path);
 	setenv("PATH", longer, 1);
 
@@ -361,7 +361,7 @@ static void test_damaged(void **state)
 		assert_non_null(cut.data);
 		memcpy(cut.data, obj.data, len);
 		cut.len = len;
-		if (gs_polobj_info(&cut, &info, NULL) == 0)
+		if (gs_polobj_declared(&cut, &info, NULL) == 0)
 			gs_policy_info_free(&info);
 		gs_polobj_refuse(&cut, why, sizeof(why));
 		free(cut.data);
@@ -370,7 +370,7 @@ static void test_damaged(void **state)
 		struct gs_policy_info info = { 0 };
 
 		obj.data[at] ^= 0xff;
-		if (gs_polobj_info(&obj, &info, NULL) == 0)
+		if (gs_polobj_declared(&obj, &info, NULL) == 0)
 			gs_policy_info_free(&info);
 		gs_polobj_refuse(&obj, why, sizeof(why));
 		obj.data[at] ^= 0xff;

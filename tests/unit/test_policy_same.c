@@ -41,7 +41,7 @@ static uint64_t last_id(void)
 	struct gpusched_cfg cfg = { 0 };
 
 	if (table)
-		assert_int_equal(gs_cfg_get(table, &cfg), 0);
+		assert_int_equal(gs_table_cfg(table, &cfg), 0);
 	return cfg.next_id;
 }
 

@@ -324,7 +324,7 @@ static void memory_of_failures_keeps_no_process(void **state)
 		{ "processes", 0, .tapped = gs_processes_tapped, .seen = gs_processes_seen,
 		  .ended = gs_processes_ended, .beat = gs_processes_beat },
 		{ "calls", 1, .process_ended = gs_calls_process_ended },
-		{ "jobs", 1, .process_ended = gs_process_job_ended },
+		{ "jobs", 1, .process_ended = gs_settle_job_ended },
 	};
 	struct gs_figures fig = { .hub = &hub };
 	void *both[] = { &hub, &fig };

@@ -60,8 +60,8 @@ static void test_turns(void **state)
 	begin();
 	rounds(1000 * US, 20, 2, 1117, 84);
 	assert_int_equal(w.n, 40);
-	assert_true(fabs(qualify_main(&w, 0, false) - 1117 * US) < 1);
-	assert_true(fabs(qualify_main(&w, 1, true) - 84 * US) < 1);
+	assert_true(fabs(qualify_window_main(&w, 0, false) - 1117 * US) < 1);
+	assert_true(fabs(qualify_window_main(&w, 1, true) - 84 * US) < 1);
 	assert_int_equal(qualify_window_count(&w, id, turns), 2);
 	assert_int_equal(turns[0], 20);
 	record(3, 900000 * US, true, false);
@@ -116,28 +116,28 @@ static void test_nothing(void **state)
 {
 	begin();
 	rounds(1, 2, 2, 1000, 50);
-	assert_true(qualify_main(&w, 0, false) == 0);
-	assert_true(qualify_low(&w, 0) == 0);
+	assert_true(qualify_window_main(&w, 0, false) == 0);
+	assert_true(qualify_window_low(&w, 0) == 0);
 	begin();
 	for (unsigned int i = 0; i < 40; i++) {
 		record(1, (i * 100000ull + 1) * US, true, false);
 		record(1, (i * 100000ull + 1000 + i * 90) * US, false, false);
 	}
-	assert_true(qualify_main(&w, 0, false) == 0);
-	assert_true(qualify_low(&w, 1000. * US) > 1000. * US);
+	assert_true(qualify_window_main(&w, 0, false) == 0);
+	assert_true(qualify_window_low(&w, 1000. * US) > 1000. * US);
 }
 
 static void test_unit(void **state)
 {
 	double unit, save;
 
-	assert_true(qualify_unit(1000, 1117e3, 4000, 4189e3, &unit, &save));
+	assert_true(qualify_window_unit(1000, 1117e3, 4000, 4189e3, &unit, &save));
 	assert_true(fabs(unit - 1.024) < 1e-6);
 	assert_true(fabs(save - 93e3) < 1);
-	assert_false(qualify_unit(1000, 1117e3, 4000, 0, &unit, &save));
-	assert_false(qualify_unit(1000, 0, 4000, 4189e3, &unit, &save));
-	assert_false(qualify_unit(1000, 2048e3, 4000, 2050e3, &unit, &save));
-	assert_false(qualify_unit(1000, 900e3, 4000, 4189e3, &unit, &save));
+	assert_false(qualify_window_unit(1000, 1117e3, 4000, 0, &unit, &save));
+	assert_false(qualify_window_unit(1000, 0, 4000, 4189e3, &unit, &save));
+	assert_false(qualify_window_unit(1000, 2048e3, 4000, 2050e3, &unit, &save));
+	assert_false(qualify_window_unit(1000, 900e3, 4000, 4189e3, &unit, &save));
 }
 
 /* ---- the result's file ----------------------------------------------------------------------- */
@@ -216,18 +216,18 @@ static void test_known_goes_in(void **state)
 static void test_costs_as_the_account_has_them(void **state)
 {
 	struct qualify_result *r = nothing();
-	struct gs_costs c = qualify_as_costs(r, 9);
+	struct gs_costs c = qualify_judge_costs(r, 9);
 
 	assert_true(gs_costs_plausible(&c));
 	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
 	assert_int_equal(c.switch_basis, GS_COST_UNKNOWN);
 	r->costs[QUALIFY_SAVE].us = 100; /* without the unit, the save alone is of no use */
-	c = qualify_as_costs(r, 9);
+	c = qualify_judge_costs(r, 9);
 	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
 	r->costs[QUALIFY_UNIT].us = 1.024;
 	r->costs[QUALIFY_SWITCH].us = 84;
 	r->costs[QUALIFY_IDLE_TURN].us = 62;
-	c = qualify_as_costs(r, 9);
+	c = qualify_judge_costs(r, 9);
 	assert_true(gs_costs_plausible(&c));
 	assert_int_equal(c.unit_ps, 1024000);
 	assert_int_equal(c.save_ns, 100000);
@@ -244,28 +244,28 @@ static void test_costs_as_the_account_has_them(void **state)
 /* Turns of 1124 us with a save of 100 and a switch of 84: 1000 us of 1208 were work. */
 static void test_restore(void **state)
 {
-	assert_true(fabs(qualify_restore(1124, 100, 84, 1000. / 1208) - 24) < 1e-6);
-	assert_true(isnan(qualify_restore(1124, 100, 84, 1)));
-	assert_true(isnan(qualify_restore(1124, 100, 84, 0.1)));
-	assert_true(isnan(qualify_restore(1124, NAN, 84, 0.8)));
-	assert_true(isnan(qualify_restore(1124, 100, 84, NAN)));
-	assert_true(isnan(qualify_restore(0, 100, 84, 0.8)));
+	assert_true(fabs(qualify_judge_restore(1124, 100, 84, 1000. / 1208) - 24) < 1e-6);
+	assert_true(isnan(qualify_judge_restore(1124, 100, 84, 1)));
+	assert_true(isnan(qualify_judge_restore(1124, 100, 84, 0.1)));
+	assert_true(isnan(qualify_judge_restore(1124, NAN, 84, 0.8)));
+	assert_true(isnan(qualify_judge_restore(1124, 100, 84, NAN)));
+	assert_true(isnan(qualify_judge_restore(0, 100, 84, 0.8)));
 }
 
 static void test_gap(void **state)
 {
-	assert_true(fabs(qualify_gap(1e6 / 102.3, 100) - 2.3) < 1e-6);
-	assert_true(isnan(qualify_gap(1e6 / 99, 100)));
-	assert_true(isnan(qualify_gap(1e6 / 130, 100)));
-	assert_true(isnan(qualify_gap(0, 100)));
-	assert_true(isnan(qualify_gap(NAN, 100)));
+	assert_true(fabs(qualify_judge_gap(1e6 / 102.3, 100) - 2.3) < 1e-6);
+	assert_true(isnan(qualify_judge_gap(1e6 / 99, 100)));
+	assert_true(isnan(qualify_judge_gap(1e6 / 130, 100)));
+	assert_true(isnan(qualify_judge_gap(0, 100)));
+	assert_true(isnan(qualify_judge_gap(NAN, 100)));
 }
 
 static void test_ratio(void **state)
 {
-	assert_true(fabs(qualify_ratio((unsigned int[]){ 40, 20, 20 }, 3) - 2) < 1e-9);
-	assert_true(qualify_ratio((unsigned int[]){ 40, 0, 0 }, 3) == 0);
-	assert_true(qualify_ratio((unsigned int[]){ 40 }, 1) == 0);
+	assert_true(fabs(qualify_judge_ratio((unsigned int[]){ 40, 20, 20 }, 3) - 2) < 1e-9);
+	assert_true(qualify_judge_ratio((unsigned int[]){ 40, 0, 0 }, 3) == 0);
+	assert_true(qualify_judge_ratio((unsigned int[]){ 40 }, 1) == 0);
 }
 
 static void test_reasons_stay(void **state)
@@ -275,7 +275,7 @@ static void test_reasons_stay(void **state)
 	snprintf(r->checks[QUALIFY_CTA].why, sizeof(r->checks[0].why), "its own");
 	r->checks[QUALIFY_LOG].known = true;
 	r->costs[QUALIFY_UNIT].us = 1;
-	qualify_leave_reasons(r, QUALIFY_TAIL, QUALIFY_ALONE_P50, "time was over");
+	qualify_judge_leave_reasons(r, QUALIFY_TAIL, QUALIFY_ALONE_P50, "time was over");
 	assert_string_equal(r->checks[QUALIFY_CTA].why, "its own");
 	assert_string_equal(r->checks[QUALIFY_WFI].why, "time was over");
 	assert_string_equal(r->checks[QUALIFY_LOG].why, "");
@@ -290,10 +290,10 @@ static void test_why_there_is_no_log(void **state)
 {
 	char reason[64];
 
-	qualify_no_log_reason("GPU 0 has no log: in MIG mode there is none (RM says 0x57 X)",
-			      reason, sizeof(reason));
+	qualify_judge_no_log_reason("GPU 0 has no log: in MIG mode there is none (RM says 0x57 X)",
+				    reason, sizeof(reason));
 	assert_string_equal(reason, "only the log would tell: in MIG mode there is none");
-	qualify_no_log_reason("No such device", reason, sizeof(reason));
+	qualify_judge_no_log_reason("No such device", reason, sizeof(reason));
 	assert_string_equal(reason, "only the log would tell: No such device");
 }
 
@@ -316,12 +316,12 @@ static void test_no_place_to_keep(void **state)
 static void test_left_behind(void **state)
 {
 	struct qualify_result *r = nothing();
-	json_t *o = qualify_json(r);
+	json_t *o = qualify_keep_json(r);
 
 	assert_true(json_is_null(json_object_get(o, "left_behind")));
 	json_decref(o);
 	snprintf(r->left, sizeof(r->left), "observe off failed");
-	o = qualify_json(r);
+	o = qualify_keep_json(r);
 	assert_string_equal(json_string_value(json_object_get(o, "left_behind")),
 			    "observe off failed");
 	assert_true(json_is_array(json_object_get(o, "costs")));

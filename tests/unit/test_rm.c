@@ -240,13 +240,13 @@ static void test_rows_of_branches(void **state)
 	assert_int_equal(nv_branch(NV_BRANCH_LAST + 5)->branch, NV_BRANCH_LAST);
 	assert_int_equal(nv_branch(540)->branch, 535);
 	assert_int_equal(nv_branch(1)->branch, NV_BRANCH_FIRST);
-	assert_true(gs_rm_branch_leaves(580));
-	assert_false(gs_rm_branch_leaves(581) || gs_rm_branch_leaves(595));
-	gs_rm_branches_text(text, sizeof(text), ", ", " or ");
+	assert_true(gs_rm_driver_branch_leaves(580));
+	assert_false(gs_rm_driver_branch_leaves(581) || gs_rm_driver_branch_leaves(595));
+	gs_rm_driver_branches_text(text, sizeof(text), ", ", " or ");
 	assert_string_equal(text, "535, 550, 570, 580 or 595");
-	gs_rm_branches_text(text, sizeof(text), NULL, " to ");
+	gs_rm_driver_branches_text(text, sizeof(text), NULL, " to ");
 	assert_string_equal(text, "535 to 595");
-	gs_rm_branches_text(text, 6, " ", " ");
+	gs_rm_driver_branches_text(text, 6, " ", " ");
 	assert_string_equal(text, "535 5");
 }
 
@@ -377,7 +377,7 @@ static void test_refusals(void **state)
 		if (cases[i].status == 0x21) /* each channel alone succeeds */
 			assert_int_equal(step.res.err, 0);
 		else
-			assert_int_equal(gs_rm_refused(&step), cases[i].refused);
+			assert_int_equal(gs_rm_ops_refused(&step), cases[i].refused);
 	}
 }
 
@@ -594,7 +594,7 @@ static void test_alloc_status_by_branch(void **state)
 		uint32_t handle = 0, status = 0;
 
 		alloc_branch = branches[i];
-		assert_int_equal(gs_rm_alloc(1, 0, 0, &handle, 0x41, NULL, 0, &status), 0);
+		assert_int_equal(gs_rm_call_alloc(1, 0, 0, &handle, 0x41, NULL, 0, &status), 0);
 		assert_int_equal(status, 0x22);
 	}
 }

@@ -34,9 +34,9 @@ static void test_median(void **state)
 {
 	double odd[] = { 5, 1, 3 }, even[] = { 4, 1, 3, 2 };
 
-	assert_true(gs_median(odd, 3) == 3);
-	assert_true(gs_median(even, 4) == 2.5);
-	assert_true(isnan(gs_median(odd, 0)));
+	assert_true(gs_sample_median(odd, 3) == 3);
+	assert_true(gs_sample_median(even, 4) == 2.5);
+	assert_true(isnan(gs_sample_median(odd, 0)));
 }
 
 static void test_blocks(void **state)
@@ -47,19 +47,19 @@ static void test_blocks(void **state)
 
 	for (size_t k = 0; k < BLOCKS; k++)
 		b[k] = block(room[k], k, 1, 10);
-	f = gs_quantile_of(b, BLOCKS, 0.5);
+	f = gs_sample_quantile(b, BLOCKS, 0.5);
 	assert_true(f.value == 521); /* the third block's 501 + 20 */
 	assert_true(f.low < f.value && f.value < f.high);
 	assert_true(f.low > 470 &&
 		    f.high < 580); /* about 16 from the requests, 20 from the blocks */
-	f = gs_quantile_of(b, 1, 0.99);
+	f = gs_sample_quantile(b, 1, 0.99);
 	assert_true(f.value == 991 && isnan(f.low) && isnan(f.high));
 	b[2].n = 0; /* this block has no measurements */
-	f = gs_quantile_of(b, BLOCKS, 0.5);
+	f = gs_sample_quantile(b, BLOCKS, 0.5);
 	assert_true(f.value == 521); /* the middle of 511 and 531 */
 	for (size_t k = 0; k < BLOCKS; k++)
 		b[k].n = 0;
-	f = gs_quantile_of(b, BLOCKS, 0.5);
+	f = gs_sample_quantile(b, BLOCKS, 0.5);
 	assert_true(isnan(f.value) && isnan(f.low));
 }
 
@@ -76,13 +76,13 @@ static void test_pairs(void **state)
 		a[k] = block(ra[k], 0, 2 * drift, 0);
 		b[k] = block(rb[k], 0, drift, 0);
 	}
-	paired = gs_quantile_ratio(a, b, BLOCKS, 0.5);
-	alone = gs_quantile_of(a, BLOCKS, 0.5);
+	paired = gs_sample_quantile_ratio(a, b, BLOCKS, 0.5);
+	alone = gs_sample_quantile(a, BLOCKS, 0.5);
 	assert_true(paired.value == 2);
 	assert_true(paired.low > 1.8 && paired.high < 2.2);
 	assert_true(alone.high / alone.low > 2);
 	b[1].n = 0;
-	assert_true(gs_quantile_ratio(a, b, BLOCKS, 0.5).value == 2);
+	assert_true(gs_sample_quantile_ratio(a, b, BLOCKS, 0.5).value == 2);
 }
 
 /* The interval is about as wide as one from resampling all requests. */
@@ -90,7 +90,7 @@ static void test_width(void **state)
 {
 	static double room[2][N];
 	struct gs_sample b[2] = { block(room[0], 0, 1, 0), block(room[1], 0, 1, 0) };
-	struct gs_figure f = gs_quantile_of(b, 2, 0.5);
+	struct gs_figure f = gs_sample_quantile(b, 2, 0.5);
 	/*
 	 * Standard error of the median of two blocks: sqrt(.25 / 1000 / 2) = 1.12 % of the range.
 	 * The interval is 2 * 1.96 times as wide.

@@ -96,11 +96,11 @@ static void a_second_crash_within_a_minute(void **state)
 {
 	struct gs_saved s = { 0 };
 
-	assert_false(gs_saved_crashed_twice(&s, 5 * NS_PER_S));
+	assert_false(gs_reapply_crashed_twice(&s, 5 * NS_PER_S));
 	s.crashed_ns = 100 * NS_PER_S;
-	assert_true(gs_saved_crashed_twice(&s, 100 * NS_PER_S));
-	assert_true(gs_saved_crashed_twice(&s, 159 * NS_PER_S));
-	assert_false(gs_saved_crashed_twice(&s, 160 * NS_PER_S));
+	assert_true(gs_reapply_crashed_twice(&s, 100 * NS_PER_S));
+	assert_true(gs_reapply_crashed_twice(&s, 159 * NS_PER_S));
+	assert_false(gs_reapply_crashed_twice(&s, 160 * NS_PER_S));
 }
 
 static void ten_entries_a_minute_each(void **state)

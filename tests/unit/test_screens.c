@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
@@ -39,16 +39,16 @@ static int print_top(const struct cli *c, const json_t *answer)
 			    .clock = "13:46:00",
 			    .wide = cli_opt(c, "wide"),
 			    .by_process = !cli_opt(c, "wide") };
-	CLEANUP_JSON json_t *rows = gs_top_rows(&t);
+	CLEANUP_JSON json_t *rows = gs_top_layout_rows(&t);
 	size_t width = gs_term_width(stdout), i;
-	unsigned int height = gs_top_height(&t, rows);
+	unsigned int height = gs_top_layout_height(&t, rows);
 	struct gs_grid g;
 	json_t *row;
 
 	json_array_foreach(rows, i, row)
 		json_object_set_new(row, "user", json_string(i ? "root" : "4001"));
 	assert_int_equal(gs_grid_new(20, width ? (unsigned int)width : 100, &g), 0);
-	gs_top_draw(&t, rows, &g);
+	gs_top_layout_draw(&t, rows, &g);
 	g.rows = height;
 	gs_grid_print(&g, stdout);
 	gs_grid_free(&g);
@@ -67,7 +67,7 @@ static int print(const struct cli *c, const json_t *answer)
 	if (!strcmp(c->cmd->noun, "status"))
 		return cli_print_status(c, answer);
 	if (!strcmp(c->cmd->noun, "stats"))
-		return cli_print_sums(c, by, false, answer);
+		return cli_print_history_sums(c, by, false, answer);
 	return cli_print_history(c, by ? by : "process", false, answer);
 }
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 static char *shout(const json_t *row)
 {

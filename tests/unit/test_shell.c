@@ -18,7 +18,7 @@ static size_t nfound;
 #define OFFER(...) \
 	do { \
 		const char *const words_[] = { __VA_ARGS__ }; \
-		nfound = cli_candidates(&cli_table, GS_COUNT(words_), words_, found); \
+		nfound = cli_shell_candidates(&cli_table, GS_COUNT(words_), words_, found); \
 	} while (0)
 
 static bool has(const char *word)

@@ -203,8 +203,8 @@ static void load(struct simrm_world *w, struct world_tsg *t, pid_t pid, uid_t ui
 			 0);
 	for (int i = 0; i < kernels; i++)
 		assert_int_equal(
-			sim_channel_submit(sim_rm_channel(w->rm, t->file, t->client, t->channel[0]),
-					   engine == 1 ? &k : &copy),
+			sim_work_submit(sim_rm_channel(w->rm, t->file, t->client, t->channel[0]),
+					engine == 1 ? &k : &copy),
 			0);
 	w->caller = was;
 }
@@ -224,8 +224,9 @@ static uint64_t held(struct simrm_world *w, const struct world_tsg *t)
 {
 	struct sim_tsg_state s;
 
-	sim_tsg_state(sim_channel_tsg(sim_rm_channel(w->rm, t->file, t->client, t->channel[0])),
-		      &s);
+	sim_model_tsg_state(
+		sim_model_channel_tsg(sim_rm_channel(w->rm, t->file, t->client, t->channel[0])),
+		&s);
 	return s.held_ns;
 }
 
@@ -298,8 +299,8 @@ static void turns(struct simrm_world *w, const struct world_tsg t[2], int n)
 	for (int i = 0; i < n; i++) {
 		const struct world_tsg *next = &t[at++ % 2];
 
-		sim_channel_submit(
-			sim_rm_channel(w->rm, next->file, next->client, next->channel[0]), &k);
+		sim_work_submit(sim_rm_channel(w->rm, next->file, next->client, next->channel[0]),
+				&k);
 		run_until(w, sim_model_now(w->model) + 1 * MS);
 	}
 }

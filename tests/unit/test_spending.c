@@ -122,19 +122,19 @@ static void periods(void **state)
 {
 	int64_t b, e;
 
-	gs_period_of(GS_PERIOD_DAY, NOON, &b, &e);
+	gs_budget_period_of(GS_PERIOD_DAY, NOON, &b, &e);
 	assert_int_equal(b, NOON - DAY / 2);
 	assert_int_equal(e, NOON + DAY / 2);
-	gs_period_of(GS_PERIOD_WEEK, NOON + 6 * DAY, &b, &e); /* Sunday */
+	gs_budget_period_of(GS_PERIOD_WEEK, NOON + 6 * DAY, &b, &e); /* Sunday */
 	assert_int_equal(b, NOON - DAY / 2);
 	assert_int_equal(e, NOON - DAY / 2 + 7 * DAY);
-	gs_period_of(GS_PERIOD_MONTH, NOON + 30 * DAY, &b, &e);
+	gs_budget_period_of(GS_PERIOD_MONTH, NOON + 30 * DAY, &b, &e);
 	assert_int_equal(b, NOON - DAY / 2);
 	assert_int_equal(e, NOON - DAY / 2 + 31 * DAY);
 	/* a day of 23 hours */
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 	tzset();
-	gs_period_of(GS_PERIOD_DAY, 1711886400, &b, &e); /* 2024-03-31 12:00 UTC */
+	gs_budget_period_of(GS_PERIOD_DAY, 1711886400, &b, &e); /* 2024-03-31 12:00 UTC */
 	assert_int_equal(e - b, 23 * 3600);
 	utc(NULL);
 }
@@ -210,7 +210,7 @@ static void what_was_used_before(void **state)
 {
 	int64_t b, e;
 
-	gs_period_of(GS_PERIOD_DAY, NOON, &b, &e);
+	gs_budget_period_of(GS_PERIOD_DAY, NOON, &b, &e);
 	BEGIN("uid=7 gpu_seconds=10 per=day", "cgroup=/a gpu_seconds=10 per=day");
 	assert_true(gs_spending_wants_past(&s));
 	charge(7, "/a", 100, NOON); /* the history may have this time, too */
@@ -233,7 +233,7 @@ static void a_wrong_clock_at_the_start(void **state)
 {
 	int64_t begins, e;
 
-	gs_period_of(GS_PERIOD_DAY, NOON + 1000ll * DAY, &begins, &e);
+	gs_budget_period_of(GS_PERIOD_DAY, NOON + 1000ll * DAY, &begins, &e);
 	BEGIN("uid=7 gpu_seconds=10 per=day");
 	gs_spending_add_past(&s, GS_PERIOD_DAY, begins, 7, NULL, 2 * NS_PER_S);
 	gs_spending_past_over(&s);
@@ -245,7 +245,7 @@ static void a_wrong_clock_at_the_start(void **state)
 	/* the right day has what was charged, and its own past, which is larger than the other */
 	gs_spending_rebase(&s, NOON + 1000ll * DAY, NOON);
 	assert_true(gs_spending_wants_past(&s));
-	gs_period_of(GS_PERIOD_DAY, NOON, &begins, &e);
+	gs_budget_period_of(GS_PERIOD_DAY, NOON, &begins, &e);
 	assert_int_equal(s.all->used_ns, 7 * NS_PER_S);
 	gs_spending_add_past(&s, GS_PERIOD_DAY, begins, 7, NULL, 1 * NS_PER_S);
 	assert_int_equal(s.all->used_ns, 7 * NS_PER_S);

@@ -35,7 +35,7 @@ static void test_cuda_start(void **state)
 	assert_int_equal(rec.task.id, 1);
 	assert_int_equal(rec.task.pid, getpid());
 	assert_int_equal(rec.owner_fd, fd);
-	assert_true(gs_start_same(rec.owner_start_ns, gs_proc_start_ns(getpid())));
+	assert_true(gs_process_same(rec.owner_start_ns, gs_proc_start_ns(getpid())));
 	assert_int_equal(rec.task.kind, GPUSCHED_KIND_COMPUTE);
 	assert_int_equal(rec.dev_instance, 3);
 	assert_int_equal(rec.task.gpu, GPUSCHED_GPU_UNKNOWN);
@@ -104,9 +104,9 @@ static void test_own_calls_are_not_asked(void **state)
 	rc_client(fd, RC_CLIENT, 0);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	rc_timeslice(fd, RC_CLIENT, RC_TSG, 2048);
-	assert_int_equal(gs_self_add(table, getpid()), 0);
+	assert_int_equal(gs_cfg_self_add(table, getpid()), 0);
 	rc_timeslice(fd, RC_CLIENT, RC_TSG, 20);
-	assert_int_equal(gs_self_del(table, getpid()), 0);
+	assert_int_equal(gs_cfg_self_del(table, getpid()), 0);
 	assert_int_equal(only().task.asked.timeslice_us, 2048);
 	assert_int_equal(count_events(GPUSCHED_EV_TIMESLICE), 1);
 }
@@ -134,7 +134,7 @@ static void test_started(void **state)
 	if (!child)
 		_exit(0);
 	assert_int_equal(gs_started(getpid(), &ns), 0);
-	assert_true(gs_start_same(ns, gs_proc_start_ns(getpid())));
+	assert_true(gs_process_same(ns, gs_proc_start_ns(getpid())));
 	assert_int_equal(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
 	assert_int_equal(gs_started(child, &ns), 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -406,7 +406,7 @@ static void test_sweep_moves_to_child(void **state)
 	assert_int_equal(last_event(GPUSCHED_EV_OWNER)->pid, heir);
 	assert_int_equal(gs_proc_get(table, heir, &proc), 0);
 	assert_int_equal(proc.tsgs, 1);
-	assert_true(gs_start_same(rec.owner_start_ns, gs_proc_start_ns(heir)));
+	assert_true(gs_process_same(rec.owner_start_ns, gs_proc_start_ns(heir)));
 	kill(heir, SIGKILL);
 	for (int i = 0; i < 500 && records(); i++) {
 		gs_sweep(table, NULL, NULL, NULL);
@@ -481,10 +481,10 @@ static void test_class_of_record(void **state)
 	CLEANUP_FD int fd = -1;
 
 	NEEDS();
-	assert_int_equal(gs_class_get(table, GPUSCHED_CLASS_BE, &cls), 0);
+	assert_int_equal(gs_procs_class_get(table, GPUSCHED_CLASS_BE, &cls), 0);
 	assert_string_equal(cls.name, "be");
 	cls.weight = 50;
-	assert_int_equal(gs_class_set(table, GPUSCHED_CLASS_BE, &cls), 0);
+	assert_int_equal(gs_procs_class_set(table, GPUSCHED_CLASS_BE, &cls), 0);
 	/* The entry of a process that the taps do not know would never be removed. */
 	assert_int_equal(gs_proc_set(table, getpid(), &proc), -ENOENT);
 	fd = open_ctl();
@@ -659,7 +659,7 @@ static void test_other_version(void **state)
 	uint32_t zero = 0;
 
 	NEEDS();
-	assert_int_equal(gs_cfg_get(table, &cfg), 0);
+	assert_int_equal(gs_table_cfg(table, &cfg), 0);
 	cfg.version++;
 	assert_int_equal(
 		bpf_map_update_elem(gs_table_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);

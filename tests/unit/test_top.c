@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "top/cell.h"
 #include "top/layout.h"
 
@@ -112,8 +112,8 @@ static struct screen begin(unsigned int rows, unsigned int cols)
 
 static void draw(struct screen *s)
 {
-	s->rows = gs_top_rows(&s->t);
-	gs_top_draw(&s->t, s->rows, &s->g);
+	s->rows = gs_top_layout_rows(&s->t);
+	gs_top_layout_draw(&s->t, s->rows, &s->g);
 }
 
 static void end(struct screen *s)
@@ -242,7 +242,7 @@ static void help_explains_the_keys(void **state)
 /* Checks the rows' ids, in order. */
 static void order(struct screen *s, const char *want)
 {
-	CLEANUP_JSON json_t *rows = gs_top_rows(&s->t);
+	CLEANUP_JSON json_t *rows = gs_top_layout_rows(&s->t);
 	char got[64] = "";
 	json_t *row;
 	size_t i;
@@ -271,7 +271,7 @@ static void rows_do_not_jump(void **state)
 
 		set_held(&s, 0, helds[i][0]);
 		set_held(&s, 1, helds[i][1]);
-		rows = gs_top_rows(&s.t);
+		rows = gs_top_layout_rows(&s.t);
 		assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "id")),
 				 1);
 		json_decref(s.rows);

@@ -12,7 +12,7 @@
 
 #include "basic/clock.h"
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "trace/chrome.h"
 #include "trace/plot.h"
 #include "trace/recorder.h"
@@ -94,8 +94,8 @@ static struct gs_trace_event an_event(void)
 		.category = "call",
 	};
 
-	gs_trace_note_text(&ev, "comm", "train");
-	gs_trace_note_number(&ev, "value", -5);
+	gs_packet_note_text(&ev, "comm", "train");
+	gs_packet_note_number(&ev, "value", -5);
 	return ev;
 }
 
@@ -107,17 +107,17 @@ static void events_come_back(void **state)
 	struct gs_pb pb = { 0 };
 	const uint8_t *at;
 
-	gs_trace_put_event(&pb, &ev, true);
+	gs_packet_put_event(&pb, &ev, true);
 	at = pb.p;
 	assert_int_equal(gs_pb_next(&at, pb.p + pb.n, &f), 1);
-	assert_int_equal(gs_trace_parse(f.data, f.n, &p), 0);
+	assert_int_equal(gs_packet_parse(f.data, f.n, &p), 0);
 	assert_int_equal(p.kind, GS_TRACE_EVENT);
 	assert_true(p.dropped);
 	assert_true(p.event.ns == ev.ns && p.event.track == 7);
 	assert_string_equal(p.event.name, "call");
-	assert_string_equal(gs_trace_find(&p.event, "comm")->text, "train");
-	assert_int_equal(gs_trace_find(&p.event, "value")->number, -5);
-	assert_null(gs_trace_find(&p.event, "other"));
+	assert_string_equal(gs_packet_find(&p.event, "comm")->text, "train");
+	assert_int_equal(gs_packet_find(&p.event, "value")->number, -5);
+	assert_null(gs_packet_find(&p.event, "other"));
 	gs_pb_free(&pb);
 }
 
@@ -127,21 +127,21 @@ static void damage_is_told(void **state)
 	const struct gs_trace_event ev = an_event();
 	struct gs_pb pb = { 0 };
 
-	gs_trace_put_event(&pb, &ev, false);
+	gs_packet_put_event(&pb, &ev, false);
 	for (size_t n = 0; n < pb.n; n++) {
 		uint8_t *part = malloc(n ? n : 1);
 		struct gs_trace_packet p;
 
 		memcpy(part, pb.p, n);
-		assert_int_equal(gs_trace_whole(part, n), 0);
-		gs_trace_parse(part, n, &p);
+		assert_int_equal(gs_packet_whole(part, n), 0);
+		gs_packet_parse(part, n, &p);
 		for (unsigned int i = 0; i < 2000 && n; i++) {
 			part[(size_t)rand() % n] = (uint8_t)rand();
-			gs_trace_parse(part, n, &p);
+			gs_packet_parse(part, n, &p);
 		}
 		free(part);
 	}
-	assert_int_equal(gs_trace_whole(pb.p, pb.n), pb.n);
+	assert_int_equal(gs_packet_whole(pb.p, pb.n), pb.n);
 	gs_pb_free(&pb);
 }
 
@@ -343,7 +343,7 @@ static void as_json(void **state)
 	unsigned int turns = 0, calls = 0, wants = 0;
 	size_t i;
 
-	assert_int_equal(gs_trace_to_json(in, out, &err), 0);
+	assert_int_equal(gs_trace_to_chrome(in, out, &err), 0);
 	rewind(out);
 	all = json_loadf(out, 0, NULL);
 	assert_non_null(all);
@@ -384,7 +384,7 @@ static json_t *requests_in(FILE *in)
 	struct gs_error err = { 0 };
 	size_t i;
 
-	assert_int_equal(gs_trace_to_json(in, out, &err), 0);
+	assert_int_equal(gs_trace_to_chrome(in, out, &err), 0);
 	rewind(out);
 	all = json_loadf(out, 0, NULL);
 	json_array_foreach(json_object_get(all, "traceEvents"), i, event) {

@@ -105,9 +105,9 @@ static void cut_and_drained(void **state)
 	assert_int_equal(of(t, A).waits, 1);
 	assert_int_equal(of(t, A).wait_ns, 323 * US);
 	sums = of(t, A);
-	assert_in_range(gs_wait_percentile(&sums, 99), 323 * US, 646 * US);
+	assert_in_range(gs_turns_percentile(&sums, 99), 323 * US, 646 * US);
 	sums = of(t, B);
-	assert_int_equal(gs_wait_percentile(&sums, 99), 0);
+	assert_int_equal(gs_turns_percentile(&sums, 99), 0);
 	assert_true(of(t, A).loaded);
 	assert_false(of(t, A).waiting);
 	assert_int_equal(of(t, B).waits, 0);

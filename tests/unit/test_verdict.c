@@ -20,14 +20,14 @@ static struct gs_findings found;
 
 static void anew(void)
 {
-	gs_findings_done(&found);
+	gs_verdict_done(&found);
 }
 
 /* Expects exactly one finding, of this kind. */
 static const struct gs_finding *only(enum gs_finding_kind kind)
 {
 	assert_int_equal(found.n, 1);
-	assert_string_equal(gs_finding_name(found.all[0].kind), gs_finding_name(kind));
+	assert_string_equal(gs_verdict_name(found.all[0].kind), gs_verdict_name(kind));
 	assert_true(*found.all[0].text && *found.all[0].remedy);
 	return &found.all[0];
 }
@@ -38,33 +38,33 @@ static void limits_are_the_configuration(void **state)
 	struct gs_limits l;
 
 	assert_int_equal(gs_config_new(&c), 0);
-	l = gs_limits_of(c);
+	l = gs_verdict_limits(c);
 	assert_true(l.idle_ns == limits.idle_ns && l.idle_bytes == limits.idle_bytes);
 	c->idle_memory_mib = 1;
-	assert_int_equal(gs_limits_of(c).idle_bytes, 1 << 20);
-	assert_false(gs_is_lossy(10));
-	assert_true(gs_is_lossy(11));
+	assert_int_equal(gs_verdict_limits(c).idle_bytes, 1 << 20);
+	assert_false(gs_verdict_is_lossy(10));
+	assert_true(gs_verdict_is_lossy(11));
 	gs_config_free(c);
 }
 
 static void harm_by_calm_minutes(void **state)
 {
-	assert_false(gs_is_harmed(99, 0, 0));
-	assert_false(gs_is_harmed(99, 10, 0));
-	assert_true(gs_is_harmed(0, 11, 0));
-	assert_false(gs_is_harmed(99, 60, 30));
-	assert_true(gs_is_harmed(99, 75, 30));
+	assert_false(gs_verdict_is_harmed(99, 0, 0));
+	assert_false(gs_verdict_is_harmed(99, 10, 0));
+	assert_true(gs_verdict_is_harmed(0, 11, 0));
+	assert_false(gs_verdict_is_harmed(99, 60, 30));
+	assert_true(gs_verdict_is_harmed(99, 75, 30));
 	/* it waits for 80 % even in calm minutes, and no wait can be twice as long */
-	assert_false(gs_is_harmed(99, 100, 80));
+	assert_false(gs_verdict_is_harmed(99, 100, 80));
 }
 
 static void harm_without_calm_minutes(void **state)
 {
-	assert_false(gs_is_harmed(NAN, NAN, NAN));
-	assert_false(gs_is_harmed(99, NAN, 5));
-	assert_false(gs_is_harmed(10, 90, NAN));
-	assert_false(gs_is_harmed(90, 60, NAN));
-	assert_true(gs_is_harmed(11, 61, NAN));
+	assert_false(gs_verdict_is_harmed(NAN, NAN, NAN));
+	assert_false(gs_verdict_is_harmed(99, NAN, 5));
+	assert_false(gs_verdict_is_harmed(10, 90, NAN));
+	assert_false(gs_verdict_is_harmed(90, 60, NAN));
+	assert_true(gs_verdict_is_harmed(11, 61, NAN));
 }
 
 /* ---- the instance ---------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void a_quiet_instance(void **state)
 	const struct gs_state_facts s = { .daemon = true, .policy = "auto" };
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -83,7 +83,7 @@ static void no_daemon(void **state)
 	const struct gs_state_facts s = { .start_daemon = "start it" };
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	assert_string_equal(only(GS_FINDING_NO_DAEMON)->remedy, "start it");
 }
 
@@ -97,15 +97,15 @@ static void a_policy_that_died(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	f = only(GS_FINDING_POLICY_DIED);
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_WRONG);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_WRONG);
 	assert_non_null(strstr(f->text, "tick took too long"));
 	assert_non_null(strstr(f->remedy, "sudo gpusched policy start /x/mine.bpf.o,"));
 	assert_int_equal(f->since_ns, 77);
 	anew();
 	s.died_start = NULL;
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	assert_non_null(strstr(only(GS_FINDING_POLICY_DIED)->remedy, "from its file again"));
 }
 
@@ -117,20 +117,20 @@ static void programs_without_a_class_that_wait(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_classless(&c, &found);
+	gs_verdict_classless(&c, &found);
 	f = only(GS_FINDING_CLASSLESS);
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_NOTE);
 	assert_non_null(strstr(f->text, "GPU 1, and process 4711 (train) waits 48 %"));
 	assert_non_null(strstr(f->remedy, "gpusched advise"));
 	assert_int_equal(f->gpu, 1);
 	assert_int_equal(f->pid, 4711);
 	anew();
 	c.waited_pct = 10;
-	gs_judge_classless(&c, &found);
+	gs_verdict_classless(&c, &found);
 	c.waited_pct = NAN;
-	gs_judge_classless(&c, &found);
+	gs_verdict_classless(&c, &found);
 	c = (struct gs_classless_facts){ .tsg = 5, .pid = 1, .waited_pct = 48 };
-	gs_judge_classless(&c, &found); /* it is alone without a class */
+	gs_verdict_classless(&c, &found); /* it is alone without a class */
 	assert_int_equal(found.n, 0);
 }
 
@@ -140,12 +140,12 @@ static void a_policy_other_than_configured(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	f = only(GS_FINDING_POLICY_DIFFERS);
 	assert_non_null(strstr(f->text, "names policy lcbe, and rr runs"));
 	s.differs = "";
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	assert_non_null(strstr(only(GS_FINDING_POLICY_DIFFERS)->text, "names policy none"));
 }
 
@@ -154,8 +154,8 @@ static void dry_run_is_a_note(void **state)
 	const struct gs_state_facts s = { .daemon = true, .dry_run = true };
 
 	anew();
-	gs_judge_state(&s, &found);
-	assert_int_equal(gs_finding_level(only(GS_FINDING_DRY_RUN)->kind), GS_LEVEL_NOTE);
+	gs_verdict_state(&s, &found);
+	assert_int_equal(gs_verdict_level(only(GS_FINDING_DRY_RUN)->kind), GS_LEVEL_NOTE);
 }
 
 static void a_driver_that_is_not_known(void **state)
@@ -164,9 +164,9 @@ static void a_driver_that_is_not_known(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	f = only(GS_FINDING_DRIVER_UNKNOWN);
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_WRONG);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_WRONG);
 	assert_non_null(strstr(f->text, "branch 999"));
 	assert_non_null(strstr(f->remedy, "gpusched qualify"));
 }
@@ -176,15 +176,15 @@ static void troubles(void **state)
 	struct gs_state_facts s = { .daemon = true, .rose = { .stuck = 1, .table_full = 3 } };
 
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	assert_int_equal(found.n, 2);
 	s.rose = (struct gs_trouble_counts){ .log_lost = 1 };
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	only(GS_FINDING_LOG_LOST);
 	s.rose = (struct gs_trouble_counts){ .gave_up = 1 };
 	anew();
-	gs_judge_state(&s, &found);
+	gs_verdict_state(&s, &found);
 	only(GS_FINDING_GAVE_UP);
 }
 
@@ -193,15 +193,15 @@ static void classes_without_effect(void **state)
 	struct gs_class_facts c = { .name = "lc", .tsgs = 2 };
 
 	anew();
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_non_null(strstr(only(GS_FINDING_CLASS_IDLE)->text, "has no effect"));
 	c = (struct gs_class_facts){ .name = "batch", .tsgs = 1, .policy = "mine" };
 	anew();
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_int_equal(found.n, 0); /* it is unknown on which classes the policy acts */
 	c.ignored = true;
 	c.acts_on = "lc be";
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
 			    "policy mine does not act on class batch, of 1 TSG");
 	/* class normal keeps its settings, which hurts only services */
@@ -209,15 +209,15 @@ static void classes_without_effect(void **state)
 		.name = "normal", .tsgs = 2, .policy = "auto", .ignored = true
 	};
 	anew();
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_int_equal(found.n, 0);
 	c.beside_lc = true;
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
 			    "class normal keeps its own settings beside services: 2 TSGs");
 	c.policy = NULL;
 	anew();
-	gs_judge_class(&c, &found);
+	gs_verdict_class(&c, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -242,16 +242,16 @@ static void lost_time(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	g = gpu(10, 9);
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	assert_int_equal(found.n, 0);
 	g = gpu(11, NAN);
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	assert_non_null(strstr(only(GS_FINDING_LOST_TIME)->text, "11 % of its time in 100"));
 	anew();
 	g = gpu(2, 20); /* 2 % in the window, 20 % in the last second */
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	f = only(GS_FINDING_LOST_TIME);
 	assert_non_null(strstr(f->text, "GPU 3 loses 20 % of its time in 900"));
 	assert_true(f->amount_pct == 20 && f->gpu == 3);
@@ -262,14 +262,14 @@ static void a_log_that_nobody_reads(void **state)
 	struct gs_gpu_facts g = { .gpu = 0, .reason = "module options" };
 
 	anew();
-	gs_judge_gpu(&g, &found); /* the missing daemon has been reported already */
+	gs_verdict_gpu(&g, &found); /* the missing daemon has been reported already */
 	assert_int_equal(found.n, 0);
 	g.read = true;
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	only(GS_FINDING_LOG_UNREAD);
 	g.reason = NULL; /* no program came, so the log was not opened */
 	anew();
-	gs_judge_gpu(&g, &found);
+	gs_verdict_gpu(&g, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -278,8 +278,8 @@ static void mig_is_not_wrong(void **state)
 	const struct gs_gpu_facts g = { .read = true, .reason = "in MIG mode ...", .mig = true };
 
 	anew();
-	gs_judge_gpu(&g, &found);
-	assert_int_equal(gs_finding_level(only(GS_FINDING_NO_MIG_LOG)->kind), GS_LEVEL_UNKNOWN);
+	gs_verdict_gpu(&g, &found);
+	assert_int_equal(gs_verdict_level(only(GS_FINDING_NO_MIG_LOG)->kind), GS_LEVEL_UNKNOWN);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -300,16 +300,16 @@ static void starved(void **state)
 	struct gs_tsg_facts t = tsg(0.5, NAN, NAN);
 
 	anew();
-	gs_judge_tsg(&t, &found); /* the TSG is idle */
+	gs_verdict_tsg(&t, &found); /* the TSG is idle */
 	t.waiting = t.suspended = true;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.suspended = false;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(only(GS_FINDING_STARVED)->pid, 42);
 	anew();
 	t.window.held_pct = 1;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -318,19 +318,19 @@ static void a_harmed_service(void **state)
 	struct gs_tsg_facts t = tsg(20, 60, 75);
 
 	anew();
-	gs_judge_tsg(&t, &found); /* the TSG is no service */
+	gs_verdict_tsg(&t, &found); /* the TSG is no service */
 	assert_int_equal(found.n, 0);
 	t.lc = true;
 	t.calm_pct = 40;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.calm_pct = 2;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->text, "in its calm minutes 2 %"));
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "policy start auto"));
 	t.policy = "auto";
 	anew();
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "shorter slices"));
 }
 
@@ -341,19 +341,19 @@ static void a_service_that_is_late_because_of_others(void **state)
 	t.class = "serve";
 	t.slo = (struct gs_slo_counts){ 100, 60, 50, 5 };
 	anew();
-	gs_judge_tsg(&t, &found); /* its class has no time */
+	gs_verdict_tsg(&t, &found); /* its class has no time */
 	t.slo_ns = 50 * NS_PER_MS;
-	gs_judge_tsg(&t, &found); /* 5 % is not too much */
+	gs_verdict_tsg(&t, &found); /* 5 % is not too much */
 	t.slo = (struct gs_slo_counts){ 19, 19, 0, 19 };
-	gs_judge_tsg(&t, &found); /* 19 requests are too few */
+	gs_verdict_tsg(&t, &found); /* 19 requests are too few */
 	assert_int_equal(found.n, 0);
 	t.slo = (struct gs_slo_counts){ 100, 60, 50, 6 };
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_SLO_MISSED)->text,
 			       "6 of its last 100 requests took longer than 50 ms"));
 	assert_non_null(strstr(found.all[0].text, "class serve"));
 	assert_true(found.all[0].amount_pct == 6);
-	assert_int_equal(gs_finding_level(GS_FINDING_SLO_MISSED), GS_LEVEL_WRONG);
+	assert_int_equal(gs_verdict_level(GS_FINDING_SLO_MISSED), GS_LEVEL_WRONG);
 }
 
 static void waits_that_nobody_sees(void **state)
@@ -362,19 +362,19 @@ static void waits_that_nobody_sees(void **state)
 
 	t.lc = true;
 	anew();
-	gs_judge_tsg(&t, &found); /* its turns are unknown */
+	gs_verdict_tsg(&t, &found); /* its turns are unknown */
 	t.window.turns_per_s = 100;
 	t.window.cut_pct = 95; /* its slice ended nearly all turns, so its waits are known */
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	t.window.cut_pct = 5;
 	t.counted = true;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	t.counted = t.lc = false;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.lc = true;
-	gs_judge_tsg(&t, &found);
-	assert_int_equal(gs_finding_level(only(GS_FINDING_WAITS_UNSEEN)->kind), GS_LEVEL_UNKNOWN);
+	gs_verdict_tsg(&t, &found);
+	assert_int_equal(gs_verdict_level(only(GS_FINDING_WAITS_UNSEEN)->kind), GS_LEVEL_UNKNOWN);
 	assert_non_null(strstr(found.all[0].remedy, "observe launches on"));
 }
 
@@ -387,13 +387,13 @@ static void the_worst_comes_first(void **state)
 	t.window.turns_per_s = 100;
 	t.window.cut_pct = 5;
 	anew();
-	gs_judge_state(&s, &found);
-	gs_judge_tsg(&t, &found);
-	gs_findings_sort(&found);
+	gs_verdict_state(&s, &found);
+	gs_verdict_tsg(&t, &found);
+	gs_verdict_sort(&found);
 	assert_int_equal(found.n, 3);
 	for (size_t i = 1; i < found.n; i++)
-		assert_true(gs_finding_level(found.all[i - 1].kind) <
-			    gs_finding_level(found.all[i].kind));
+		assert_true(gs_verdict_level(found.all[i - 1].kind) <
+			    gs_verdict_level(found.all[i].kind));
 }
 
 static void kept_idle(void **state)
@@ -407,21 +407,21 @@ static void kept_idle(void **state)
 					.comm = "server" };
 
 	anew();
-	gs_judge_kept_idle(&k, &found); /* suspended a moment ago */
+	gs_verdict_kept_idle(&k, &found); /* suspended a moment ago */
 	k.off_ns = 7 * NS_PER_S;
 	k.idle_ns = 0; /* unknown */
-	gs_judge_kept_idle(&k, &found);
+	gs_verdict_kept_idle(&k, &found);
 	k.idle_ns = 4 * NS_PER_S;
 	k.policy = NULL;
-	gs_judge_kept_idle(&k, &found);
+	gs_verdict_kept_idle(&k, &found);
 	assert_int_equal(found.n, 0);
 	k.policy = "holds";
-	gs_judge_kept_idle(&k, &found);
+	gs_verdict_kept_idle(&k, &found);
 	assert_int_equal(only(GS_FINDING_KEPT_IDLE)->since_ns, 6 * NS_PER_S);
 	assert_non_null(strstr(only(GS_FINDING_KEPT_IDLE)->text, "policy holds suspends process"));
 	anew();
 	k.held = true;
-	gs_judge_kept_idle(&k, &found);
+	gs_verdict_kept_idle(&k, &found);
 	assert_non_null(strstr(only(GS_FINDING_KEPT_IDLE)->text, "does not admit process 42"));
 }
 
@@ -478,22 +478,22 @@ static void idle_and_holding_much(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_holder(&limits, &h, &found);
+	gs_verdict_holder(&limits, &h, &found);
 	f = only(GS_FINDING_MEMORY_IDLE);
 	assert_string_equal(f->text,
 			    "process 4711 (python) is idle and holds 31.0 GiB of GPU 0's memory");
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_NOTE);
 	assert_int_equal(f->since_ns, h.idle_since_ns);
 	assert_true(f->tsg == 3 && f->pid == 4711 && f->uid == 1000);
 	anew();
 	h.now_ns = h.idle_since_ns + limits.idle_ns - 1;
-	gs_judge_holder(&limits, &h, &found); /* not idle for long enough */
+	gs_verdict_holder(&limits, &h, &found); /* not idle for long enough */
 	h.now_ns++;
 	h.bytes = limits.idle_bytes;
-	gs_judge_holder(&limits, &h, &found); /* does not hold enough memory */
+	gs_verdict_holder(&limits, &h, &found); /* does not hold enough memory */
 	h.bytes++;
 	h.idle_since_ns = 0;
-	gs_judge_holder(&limits, &h, &found); /* unknown since when it is idle */
+	gs_verdict_holder(&limits, &h, &found); /* unknown since when it is idle */
 	assert_int_equal(found.n, 0);
 }
 
@@ -508,52 +508,52 @@ static void parked_and_lost(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	f = only(GS_FINDING_PARKED);
 	assert_string_equal(f->text, "process 4711 (python) is parked by root: 31.0 GiB");
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_NOTE);
 	assert_true(f->pid == 4711 && f->uid == 1000 && f->since_ns == 9);
 	anew();
 	p.by_root = false;
 	p.waits = true;
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "by its user"));
 	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "waits for memory"));
 	anew();
 	p.waits = false;
 	p.by_itself = true;
 	p.guest = 99;
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_string_equal(only(GS_FINDING_PARKED)->text,
 			    "process 4711 (python) is parked by gpusched, since it was idle, for "
 			    "process 99: 31.0 GiB");
 	anew();
 	p.by_policy = true;
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "gpusched, as a policy wished"));
 	anew();
 	p.by_policy = false;
 	p.guest = 0;
 	p.sign = "probe";
 	p.waiters = 3; /* not mentioned, since there is a clear sign */
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "31.0"),
 			    "31.0 GiB, until it works again, as its probe tells");
 	anew();
 	p.sign = NULL;
 	p.blind = true;
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "it has"),
 			    "it has no agent and no probe; 3 of its threads seem to wait");
 	anew();
 	p.waiters = -1;
-	gs_judge_parked(&p, &found);
+	gs_verdict_parked(&p, &found);
 	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "it has"),
 			    "it has no agent and no probe");
 	anew();
 	p.lost = true;
-	gs_judge_parked(&p, &found);
-	assert_int_equal(gs_finding_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);
+	gs_verdict_parked(&p, &found);
+	assert_int_equal(gs_verdict_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);
 }
 
 static void a_budget_that_is_used_up(void **state)
@@ -567,18 +567,18 @@ static void a_budget_that_is_used_up(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_budget(&b, &found); /* a second of the budget is left */
+	gs_verdict_budget(&b, &found); /* a second of the budget is left */
 	assert_int_equal(found.n, 0);
 	b.used_ns = 3960 * NS_PER_S;
-	gs_judge_budget(&b, &found);
+	gs_verdict_budget(&b, &found);
 	f = only(GS_FINDING_BUDGET);
 	assert_string_equal(f->text, "user alice has used up its 3600 s of GPU time a day: until "
 				     "2026-11-26 00:00:00 it runs only where nobody else waits");
-	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_NOTE);
 	assert_float_equal(f->amount_pct, 110, 0.01);
 	anew();
 	b.stop = true;
-	gs_judge_budget(&b, &found);
+	gs_verdict_budget(&b, &found);
 	assert_non_null(strstr(only(GS_FINDING_BUDGET)->text, "it is suspended"));
 }
 
@@ -594,15 +594,15 @@ static void a_program_without_turns(void **state)
 	t.window.held_pct = 0;
 	anew();
 	t.stuck_ns = 10 * NS_PER_S - 1;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	only(GS_FINDING_STARVED);
 	anew();
 	t.stuck_ns++;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(only(GS_FINDING_NO_TURN)->tsg, 7);
 	anew();
 	t.suspended = true;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -613,14 +613,14 @@ static void a_program_without_steps(void **state)
 	gs_tsg_rates_unknown(&t.window);
 	t.still_ns = 9 * NS_PER_S;
 	anew();
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.still_ns = 12 * NS_PER_S;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_NO_STEPS)->text, "nothing for 12 s"));
 	anew();
 	t.suspended = true;
-	gs_judge_tsg(&t, &found);
+	gs_verdict_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -637,7 +637,7 @@ static void reports_of_the_driver(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_xid(&x, &found);
+	gs_verdict_xid(&x, &found);
 	f = only(GS_FINDING_XID);
 	assert_non_null(
 		strstr(f->text, "Xid 109 of process 3 (a); gpusched had done: runnable=no"));
@@ -646,7 +646,7 @@ static void reports_of_the_driver(void **state)
 	x = (struct gs_xid_facts){
 		.number = 119, .gpu = 0, .had = "", .rpcs = 3, .ended_policy = true
 	};
-	gs_judge_xid(&x, &found);
+	gs_verdict_xid(&x, &found);
 	f = only(GS_FINDING_XID);
 	assert_non_null(
 		strstr(f->text, "time-out 3 of the driver's firmware in a row, after which"));
@@ -654,7 +654,7 @@ static void reports_of_the_driver(void **state)
 	assert_non_null(strstr(f->text, "no known process"));
 	anew();
 	x = (struct gs_xid_facts){ .reset = true, .gpu = -1, .had = "" };
-	gs_judge_xid(&x, &found);
+	gs_verdict_xid(&x, &found);
 	assert_int_equal(only(GS_FINDING_GPU_LOST)->gpu, -1);
 }
 
@@ -668,7 +668,7 @@ static void a_failed_call(void **state)
 						.status = "NV_ERR_BUSY_RETRY" };
 
 	anew();
-	gs_judge_failed_call(&c, &found);
+	gs_verdict_failed_call(&c, &found);
 	assert_non_null(strstr(only(GS_FINDING_CALL_FAILED)->text, "suspend (NV_ERR_BUSY_RETRY)"));
 }
 
@@ -681,7 +681,7 @@ static void a_quarantine(void **state)
 					       .left_ns = 3600 * NS_PER_S };
 
 	anew();
-	gs_judge_quarantine(&q, &found);
+	gs_verdict_quarantine(&q, &found);
 	assert_non_null(strstr(only(GS_FINDING_QUARANTINE)->text,
 			       "/usr/bin/a of user 1000 is in quarantine for 60 more minutes"));
 }

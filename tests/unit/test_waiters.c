@@ -26,11 +26,11 @@ static void its_zeroed_data_is_libcudas(void **state)
 	struct gs_cuda_range r = { 0 };
 
 	for (unsigned int i = 0; i < 6; i++)
-		gs_cuda_range_add(&r, maps[i]);
+		gs_waiters_add_range(&r, maps[i]);
 	assert_int_equal(r.start, 0x7f40);
 	assert_int_equal(r.end, 0x7f70);
-	gs_cuda_range_add(&r, "7f70-7f80 rw-p 00000000 00:00 0 [heap]\n");
-	gs_cuda_range_add(&r, "nonsense\n");
+	gs_waiters_add_range(&r, "7f70-7f80 rw-p 00000000 00:00 0 [heap]\n");
+	gs_waiters_add_range(&r, "nonsense\n");
 	assert_int_equal(r.end, 0x7f70);
 }
 
@@ -40,7 +40,7 @@ static bool waits_at(const char *address, const struct gs_cuda_range *r)
 
 	snprintf(line, sizeof(line), "%d %s 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7f00\n", (int)SYS_futex,
 		 address);
-	return gs_waits_in(line, r);
+	return gs_waiters_waits_in(line, r);
 }
 
 static void a_futex_there_counts(void **state)
@@ -50,10 +50,10 @@ static void a_futex_there_counts(void **state)
 	assert_true(waits_at("0x7f68", &r));
 	assert_false(waits_at("0x7f70", &r));
 	assert_false(waits_at("0x7f68", &none));
-	assert_false(gs_waits_in("0 0x7f68 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7f00\n", &r));
-	assert_false(gs_waits_in("running\n", &r));
-	assert_false(gs_waits_in("-1 0x7f68 0x7f00\n", &r));
-	assert_false(gs_waits_in("", &r));
+	assert_false(gs_waiters_waits_in("0 0x7f68 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7f00\n", &r));
+	assert_false(gs_waiters_waits_in("running\n", &r));
+	assert_false(gs_waiters_waits_in("-1 0x7f68 0x7f00\n", &r));
+	assert_false(gs_waiters_waits_in("", &r));
 }
 
 static void without_libcuda_it_is_unknown(void **state)

@@ -47,7 +47,7 @@ static void open_all(void)
 	worked(gs_rm_driver(&branch, NULL, 0, &err), &err, "driver");
 	worked(gs_taps_on(&err), &err, "taps");
 	worked(gs_table_open(&table, &err), &err, "table");
-	worked(gs_self_add(table, getpid()), &err, "self");
+	worked(gs_cfg_self_add(table, getpid()), &err, "self");
 }
 
 static int gpus(void)
@@ -185,8 +185,8 @@ static int control(pid_t pid, bool channel, uint32_t cmd, void *params, uint32_t
 		if (i)
 			gs_sleep_ns(2 * NS_PER_MS);
 		worked(gs_rm_borrow(pid, 0, t.start_ns, t.fd, &fd, &err), &err, "borrow");
-		worked(gs_rm_control(fd, t.client, channel ? t.channels[0].handle : t.tsg, cmd,
-				     params, size, &status),
+		worked(gs_rm_call_control(fd, t.client, channel ? t.channels[0].handle : t.tsg, cmd,
+					  params, size, &status),
 		       &err, "control");
 		failed += status != 0;
 	}

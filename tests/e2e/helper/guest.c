@@ -265,8 +265,8 @@ static int connect_raw(pid_t pid)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	char dir[80];
 
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", gs_agent_dir(dir, sizeof(dir)),
-		 (int)pid);
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d",
+		 gs_agent_way_dir(dir, sizeof(dir)), (int)pid);
 	return connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ? -errno : fd;
 }
 
@@ -295,9 +295,9 @@ static int mode_assault(const char *arg)
 	for (int i = 0; i < 40; i++)
 		close(many[i]);
 	usleep(100000);
-	fd = gs_agent_connect(pid);
+	fd = gs_agent_way_connect(pid);
 	rq = (struct gs_agent_request){ .ask = GS_AGENT_PAGE };
-	printf("proper %d\n", fd < 0 ? fd : gs_agent_ask(fd, &rq, &a, sizeof(a), NULL));
+	printf("proper %d\n", fd < 0 ? fd : gs_agent_way_ask(fd, &rq, &a, sizeof(a), NULL));
 	return 0;
 }
 
@@ -308,9 +308,9 @@ static int by_page(char **argv)
 	pid_t pid = atoi(argv[0]);
 	struct gs_agent_answer a;
 	struct gs_agent_page *p;
-	int fd = -1, r, at = gs_agent_connect(pid);
+	int fd = -1, r, at = gs_agent_way_connect(pid);
 
-	r = at < 0 ? at : gs_agent_ask(at, &rq, &a, sizeof(a), &fd);
+	r = at < 0 ? at : gs_agent_way_ask(at, &rq, &a, sizeof(a), &fd);
 	if (r || fd < 0) {
 		printf("no page: %s\n", strerror(-r));
 		return 1;

@@ -43,8 +43,8 @@ static struct gs_agent_facts facts(void)
 	static int fd = -1;
 
 	if (fd < 0)
-		fd = gs_agent_connect(getpid());
-	if (fd < 0 || gs_agent_ask(fd, &rq, &a.head, sizeof(a), NULL)) {
+		fd = gs_agent_way_connect(getpid());
+	if (fd < 0 || gs_agent_way_ask(fd, &rq, &a.head, sizeof(a), NULL)) {
 		puts("no agent");
 		exit(1);
 	}
@@ -64,7 +64,7 @@ static void use_cuda(void)
 	if (init(0) || create(&context, 0, 0))
 		exit(4);
 	for (int i = 0; i < 500; i++) { /* until the agent listens */
-		int fd = gs_agent_connect(getpid());
+		int fd = gs_agent_way_connect(getpid());
 
 		if (fd >= 0) {
 			close(fd);

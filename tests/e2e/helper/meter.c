@@ -44,7 +44,7 @@ int verb_beat(int nwords, char **words)
 		return 1;
 	}
 	while (!stop) {
-		if (!gs_cfg_get(t, &cfg) && cfg.heartbeat_ns && gs_now_ns() > cfg.heartbeat_ns)
+		if (!gs_table_cfg(t, &cfg) && cfg.heartbeat_ns && gs_now_ns() > cfg.heartbeat_ns)
 			keep(&longest, gs_now_ns() - cfg.heartbeat_ns);
 		usleep(20000);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * round.c - evaluates all TSGs, in several iterations of the loop if that takes long
+ * engine_round.c - evaluates all TSGs, in several iterations of the loop if that takes long
  *
  * A user can have thousands of TSGs. Records read at the beginning may be old by then, so later
  * iterations read each record again. If a round is asked for while one is under way, the new one
@@ -57,7 +57,7 @@ static int begin(struct gs_engine *e, bool is_anew, uint64_t until_ns)
 	begin_slice(e);
 	for (r->at = 0; r->at < r->n && gs_now_ns() < until_ns; r->at++)
 		gs_engine_look_at(e, &all[r->at], is_anew ? &anew : NULL);
-	gs_batch_release(e);
+	gs_jobs_release_batch(e);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ void gs_round_go_on(struct gs_engine *e, uint64_t until_ns)
 	begin_slice(e);
 	for (; r->at < r->n && gs_now_ns() < until_ns; r->at++)
 		gs_engine_look(e, &r->keys[r->at], r->anew ? &anew : NULL);
-	gs_batch_release(e);
+	gs_jobs_release_batch(e);
 	if (r->at < r->n)
 		return;
 	end(e);

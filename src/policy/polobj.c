@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * object.c - opens a policy's object file by name or path, and builds a source first
+ * polobj.c - opens a policy's object file by name or path, and builds a source first
  */
 #include <limits.h>
 #include <stdio.h>
@@ -50,12 +50,12 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 	if (!*name_or_path)
 		return gs_fail(err, -EINVAL, "no policy named");
 	if (!strpbrk(path, "/.")) {
-		if (!gs_policy_name_ok(path))
+		if (!gs_policy_path_ok(path))
 			return gs_fail(err, -EINVAL,
 				       "'%s' is not a policy name: letters, digits and _", path);
-		if (!gs_policy_find(path, ".bpf.o", found))
-			return gs_policy_unknown(path, "see 'gpusched policy list', or give a path",
-						 err);
+		if (!gs_policy_path_find(path, ".bpf.o", found))
+			return gs_policy_path_unknown(
+				path, "see 'gpusched policy list', or give a path", err);
 		path = found;
 	}
 	if (strlen(path) >= sizeof(obj.path))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* session.c - starts our own daemon and programs, changes settings, and reads the log */
+/* qualify_session.c - starts our own daemon and programs, changes settings, and reads the log */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "local/ask.h"
 #include "qualify/judge.h"
 #include "qualify/priv.h"
@@ -192,7 +192,7 @@ int qualify_watch(struct qualify *q, double seconds)
 int qualify_start(struct qualify *q, const struct bench_program *what, struct gs_error *err)
 {
 	struct program *p = &q->all[q->n];
-	int r = bench_program_start(q->run.path, bench_scheme("default"), what,
+	int r = bench_program_start(q->run.path, bench_table_scheme("default"), what,
 				    what->work == BENCH_REQUESTS, 0, q->n + 1, p, err);
 
 	if (r)
@@ -217,7 +217,7 @@ static void no_log(struct qualify *q, const char *why)
 {
 	char reason[200];
 
-	qualify_no_log_reason(why, reason, sizeof(reason));
+	qualify_judge_no_log_reason(why, reason, sizeof(reason));
 	qualify_no(q, QUALIFY_LOG, "%.190s", why);
 	for (int i = 0; i <= QUALIFY_IDLE_TURN; i++)
 		qualify_dark(q, i, "%s", reason);
@@ -233,7 +233,7 @@ int qualify_session_begin(struct qualify *q, struct gs_error *err)
 
 	if (!r)
 		r = qualify_ask("stats", NULL, &stats, err);
-	if (!r && !bench_policy_runs(bench_scheme("default"), stats))
+	if (!r && !bench_program_policy_runs(bench_table_scheme("default"), stats))
 		r = gs_fail(err, -EBUSY,
 			    "a policy starts with each daemon: stop it by 'gpusched policy stop "
 			    "--permanent' first");
@@ -251,5 +251,5 @@ void qualify_session_end(struct qualify *q)
 	if (q->log)
 		gs_switchlog_close(q->log, RM_NS);
 	q->log = NULL;
-	bench_child_free_(&q->daemon);
+	bench_spawned_free_(&q->daemon);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - lets root read and write the maps of the running policy
+ * polmaps.h - lets root read and write the maps of the running policy
  *
  * The stock host pins these maps in a folder of root next to the table's pins, and removes the pins
  * with the policy. Keys and values are printed and parsed by the types in the policy's BTF.
  */
-#ifndef GPUSCHED_POLICY_MAPS_H
-#define GPUSCHED_POLICY_MAPS_H
+#ifndef GPUSCHED_POLICY_POLMAPS_H
+#define GPUSCHED_POLICY_POLMAPS_H
 
 #include <bpf/libbpf.h>
 #include <jansson.h>
@@ -50,7 +50,7 @@ json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
  * policy, its keys are TSG ids, and the member "says" of a value is the report. gs_polmap_says()
  * returns a report as JSON; fields that are 0 give null. -ENOENT if there is no such map.
  */
-int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
+int gs_polmap_open_says(const char *name, struct gs_polmap *ret);
 json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);
 /*
  * Parses text into a key or a value. A number is decimal, hexadecimal (0x), or an enumerator's
@@ -60,4 +60,4 @@ json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);
 int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void *inout,
 		    struct gs_error *err);
 
-#endif /* GPUSCHED_POLICY_MAPS_H */
+#endif /* GPUSCHED_POLICY_POLMAPS_H */

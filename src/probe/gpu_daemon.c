@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gpu.c - checks the driver, the GPUs, gpusched.ko, the policies, the daemon and its guardian */
+/*
+ * gpu_daemon.c - checks the driver, the GPUs, gpusched.ko, the policies, the daemon and its
+ * guardian
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -7,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "gpusched/gpusched.h"
 #include "probe/probe.h"
 #include "local/ask.h"
@@ -17,7 +20,7 @@
 #include "rm/module.h"
 #include "rm/rm.h"
 
-void gs_probe_driver(struct gs_probe *k)
+void gs_probe_gpu_driver(struct gs_probe *k)
 {
 	char version[64] = "", tested[128];
 	struct gs_error err = {};
@@ -28,7 +31,7 @@ void gs_probe_driver(struct gs_probe *k)
 	if (r) {
 		snprintf(k->detail, sizeof(k->detail), "%.200s",
 			 err.text[0] ? err.text : "no NVIDIA driver");
-		gs_rm_branches_text(tested, sizeof(tested), NULL, " to ");
+		gs_rm_driver_branches_text(tested, sizeof(tested), NULL, " to ");
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "install NVIDIA's driver (%s), or use 'gpusched sim shell'", tested);
 		return;
@@ -36,8 +39,8 @@ void gs_probe_driver(struct gs_probe *k)
 	snprintf(k->detail, sizeof(k->detail), "%s%s", version,
 		 gs_env()->sim ? " (simulated)" : "");
 	k->ok = nv_branch(branch)->branch == branch && nv_branch_tested(nv_branch(branch));
-	gs_rm_branches_text(tested, sizeof(tested), ", ", " or ");
-	if (!gs_rm_branch_known(branch))
+	gs_rm_driver_branches_text(tested, sizeof(tested), ", ", " or ");
+	if (!gs_rm_driver_branch_known(branch))
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "gpusched only watches with this branch: use one from %d to %d, or set "
 			 "UnknownDriver=yes for a trial with 'gpusched qualify -o DIR'",
@@ -70,7 +73,7 @@ void gs_probe_gpus(struct gs_probe *k)
  * Checks for gpusched.ko, which makes calls without the owner's descriptor. If the driver has the
  * hooks, policies can also decide before the driver acts.
  */
-void gs_probe_module(struct gs_probe *k)
+void gs_probe_gpu_module(struct gs_probe *k)
 {
 	struct gs_error err = {};
 	struct gs_module m;
@@ -93,7 +96,7 @@ void gs_probe_module(struct gs_probe *k)
 		m.tsgs, m.changed, m.policy[0] ? ", policy " : "", m.policy);
 }
 
-void gs_probe_policies(struct gs_probe *k)
+void gs_probe_daemon_policies(struct gs_probe *k)
 {
 	struct gs_policy_info *infos = NULL;
 	struct gs_error err = {};
@@ -139,7 +142,7 @@ static const json_t *ping(int *ret_code, const char **ret_why)
 	return pong;
 }
 
-bool gs_probe_mute(const char **ret_why)
+bool gs_probe_daemon_mute(const char **ret_why)
 {
 	int code;
 
@@ -198,7 +201,7 @@ static pid_t find_guardian(json_int_t daemon)
 	return 0;
 }
 
-void gs_probe_guardian(struct gs_probe *k)
+void gs_probe_daemon_guardian(struct gs_probe *k)
 {
 	const char *why;
 	int code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 
 #include <errno.h>
 #include <libsmartcols.h>
@@ -473,7 +473,7 @@ int gs_sheet_end(struct gs_sheet *t)
 		return errno ? -errno : -EIO;
 	if (t->left_out && asprintf(&note, "(too narrow for %s%s)", t->left_out,
 				    t->hint ?: ": '| cat' shows all") > 0)
-		gs_wrap(t->out, note, 0, gs_term_width(t->out));
+		gs_term_wrap(t->out, note, 0, gs_term_width(t->out));
 	if (!fflush(t->out) && !ferror(t->out))
 		return 0;
 	return errno ? -errno : -EIO;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * check.c - checks whether a policy may run: its declaration, its code, and the verifier
+ * policy_check.c - checks whether a policy may run: its declaration, its code, and the verifier
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "gate/gate.h"
 #include "policy/host.h"
 
-int gs_policy_vet_numbers(const struct gs_policy_info *i, struct gs_policy_exit *x,
-			  struct gs_error *err)
+int gs_policy_check_numbers(const struct gs_policy_info *i, struct gs_policy_exit *x,
+			    struct gs_error *err)
 {
 	if (i->tick_us && (i->tick_us < GPUSCHED_TICK_MIN_US || i->tick_us > GPUSCHED_TICK_MAX_US))
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -ERANGE, i->name, NULL,
@@ -55,7 +55,7 @@ static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t
 	char why[200];
 	int r;
 
-	r = gs_polobj_info(obj, &info, &inner);
+	r = gs_polobj_declared(obj, &info, &inner);
 	if (r < 0)
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, "", NULL, "%s", inner.text);
 	if (info.abi != GPUSCHED_ABI_VERSION)
@@ -64,10 +64,10 @@ static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t
 				    obj->path, info.abi, GPUSCHED_ABI_VERSION,
 				    info.abi > GPUSCHED_ABI_VERSION ? "use a newer gpusched"
 								    : "build it again");
-	if (!gs_policy_name_ok(info.name))
+	if (!gs_policy_path_ok(info.name))
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -EINVAL, "", NULL,
 				    "%s has no usable name in GPUSCHED_POLICY()", obj->path);
-	r = gs_policy_vet_numbers(&info, x, err);
+	r = gs_policy_check_numbers(&info, x, err);
 	if (r == 0)
 		r = vet_deny(&info, flags, x, err);
 	if (r < 0)
@@ -84,8 +84,8 @@ static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t
 	return 0;
 }
 
-int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
-		  struct gs_error *err)
+int gs_policy_check_object(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
+			   struct gs_error *err)
 {
 	int r = gs_polobj_open(name, &p->obj, err);
 
@@ -97,11 +97,11 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
 	int r = gs_polobj_open(name_or_path, &obj, err);
 
-	return r < 0 ? r : gs_polobj_info(&obj, ret, err);
+	return r < 0 ? r : gs_polobj_declared(&obj, ret, err);
 }
 
-int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
-		   struct gs_error *err)
+int gs_policy_check_options(const char *name_or_path, const char *const *options, size_t n,
+			    struct gs_error *err)
 {
 	struct gs_policy_info info = { 0 };
 	int r = gs_policy_info(name_or_path, &info, err);

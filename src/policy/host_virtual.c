@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * host.c - reports a policy's failure, and has the common parts of the hosts in virtual time
+ * host_virtual.c - reports a policy's failure, and has the common parts of the hosts in virtual
+ * time
  */
 #include "policy/host.h"
 
@@ -8,7 +9,7 @@
 
 #include "basic/clock.h"
 
-int gs_policy_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
+int gs_host_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
 	int code = p->fail_code < 0 ? p->fail_code : -EPROTO;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "requests/privacy.h"
+#include "requests/view.h"
 
 #include <errno.h>
 #include <string.h>
@@ -277,7 +277,7 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
  * The process may have ended before its TSG's last events are sent. Its pid may then belong to
  * another user, so we remember the owners of TSGs with recent events.
  */
-uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
+uid_t gs_view_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {
 	struct gs_owner *known = &rs->owners[ev->id % GS_OWNERS];
 	struct gpusched_tsg rec;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet.h - prints the same rows as a table for people or as JSON lines for programs
+ * json_sheet.h - prints the same rows as a table for people or as JSON lines for programs
  *
  * Columns are declared once. A row is a JSON object. People see the columns with a heading. A
  * program gets the whole object on one line, with null for every declared key that is absent. The
  * table shows "-" for an absent key, never 0.
  */
-#ifndef GPUSCHED_BASIC_SHEET_H
-#define GPUSCHED_BASIC_SHEET_H
+#ifndef GPUSCHED_BASIC_JSON_SHEET_H
+#define GPUSCHED_BASIC_JSON_SHEET_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -105,4 +105,4 @@ static inline void gs_json_decref_(json_t **j)
 #define CLEANUP_SHEET __attribute__((cleanup(gs_sheet_free_)))
 #define CLEANUP_JSON __attribute__((cleanup(gs_json_decref_)))
 
-#endif /* GPUSCHED_BASIC_SHEET_H */
+#endif /* GPUSCHED_BASIC_JSON_SHEET_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* rows.c - converts cells to lines of raw data and back, and makes figures over all blocks */
+/* result.c - converts cells to lines of raw data and back, and makes figures over all blocks */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/sheet.h"
+#include "basic/json_sheet.h"
 #include "bench/given.h"
 #include "bench/result.h"
 
-void bench_cell_free(struct bench_cell *cell)
+void bench_result_free_cell(struct bench_cell *cell)
 {
 	free(cell->latency_us);
 	free(cell->token_us);
@@ -22,7 +22,7 @@ void bench_cell_free(struct bench_cell *cell)
 void bench_result_free(struct bench_result *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		bench_cell_free(&r->cells[i]);
+		bench_result_free_cell(&r->cells[i]);
 	free(r->cells);
 	*r = (struct bench_result){ 0 };
 }
@@ -33,7 +33,7 @@ int bench_result_add(struct bench_result *r, struct bench_cell *cell)
 					  r, cell->load, cell->scheme, cell->block);
 
 	if (same) {
-		bench_cell_free(same);
+		bench_result_free_cell(same);
 		*same = *cell;
 		*cell = (struct bench_cell){ 0 };
 		return 0;
@@ -52,7 +52,7 @@ const struct bench_cell *bench_result_find(const struct bench_result *r,
 					   const struct bench_scheme *scheme, unsigned int block)
 {
 	if (scheme->alone)
-		load = bench_alone_of(load);
+		load = bench_table_alone(load);
 	for (size_t i = 0; i < r->n; i++)
 		if (r->cells[i].load == load && r->cells[i].scheme == scheme &&
 		    r->cells[i].block == block)
@@ -92,13 +92,13 @@ static int read_reals(const json_t *list, double **ret, size_t *ret_n)
 		return -ENOMEM;
 	for (size_t i = 0; i < json_array_size(list); i++)
 		v[i] = json_number_value(json_array_get(list, i));
-	gs_sort(v, json_array_size(list));
+	gs_sample_sort(v, json_array_size(list));
 	*ret = v;
 	*ret_n = json_array_size(list);
 	return 0;
 }
 
-json_t *bench_where(const struct bench_run *run)
+json_t *bench_result_where(const struct bench_run *run)
 {
 	json_t *o = json_pack("{s:s?, s:s}", "driver", run->driver[0] ? run->driver : NULL, "build",
 			      bench_build);
@@ -108,15 +108,15 @@ json_t *bench_where(const struct bench_run *run)
 	return o;
 }
 
-json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell)
+json_t *bench_result_cell_json(const struct bench_run *run, const struct bench_cell *cell)
 {
 	json_t *line = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o, s:O?, s:b, s:s?, s:o, "
 		"s:o}",
 		"machine", run->machine, "gpu", run->gpu, "mode", bench_mode_names[run->mode],
 		"load", cell->load->name, "scheme", cell->scheme->name, "block", (int)cell->block,
-		"seconds", run->seconds, "warmup_s", bench_warmup_s(run, cell->scheme), "be_rate",
-		real(cell->be_rate), "lost_pct", real(cell->lost_pct), "switches_per_s",
+		"seconds", run->seconds, "warmup_s", bench_table_warmup_s(run, cell->scheme),
+		"be_rate", real(cell->be_rate), "lost_pct", real(cell->lost_pct), "switches_per_s",
 		real(cell->switches_per_s), "in_force", cell->in_force, "proved", cell->proved,
 		"failed", cell->failed[0] ? cell->failed : NULL, "late_p99_us",
 		real(cell->late_p99_us), "latency_us", reals(cell->latency_us, cell->n));
@@ -135,12 +135,12 @@ static const char *text(const json_t *line, const char *key)
 	return s ? s : "";
 }
 
-int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret)
+int bench_result_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret)
 {
 	const char *failed = json_string_value(json_object_get(line, "failed"));
 	struct bench_cell c = {
-		.load = bench_load(text(line, "load")),
-		.scheme = bench_scheme(text(line, "scheme")),
+		.load = bench_table_load(text(line, "load")),
+		.scheme = bench_table_scheme(text(line, "scheme")),
 		.block = (unsigned int)number(line, "block"),
 	};
 
@@ -151,7 +151,7 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 	if (read_reals(json_object_get(line, "latency_us"), &c.latency_us, &c.n))
 		return -ENOMEM;
 	if (read_reals(json_object_get(line, "token_us"), &c.token_us, &c.ntokens)) {
-		bench_cell_free(&c);
+		bench_result_free_cell(&c);
 		return -ENOMEM;
 	}
 	c.late_p99_us = number(line, "late_p99_us");
@@ -244,7 +244,7 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 			n += isfinite(v[n]);
 		}
 	}
-	return gs_median(v, n);
+	return gs_sample_median(v, n);
 }
 
 /*
@@ -306,11 +306,11 @@ static void put_latencies(json_t *o, const struct blocks *mine, const struct blo
 		put_figure(o, parts[i].name,
 			   p99 && !enough(mine->requests, mine->fewest)
 				   ? unknown
-				   : gs_quantile_of(mine->latency, mine->n, parts[i].q));
+				   : gs_sample_quantile(mine->latency, mine->n, parts[i].q));
 		put_figure(o, parts[i].ratio,
 			   p99 && !both ? unknown
-					: gs_quantile_ratio(mine->latency, theirs->latency, n,
-							    parts[i].q));
+					: gs_sample_quantile_ratio(mine->latency, theirs->latency,
+								   n, parts[i].q));
 	}
 	json_object_set_new(o, "lc_max_us", real(mine->largest_us));
 }
@@ -318,10 +318,10 @@ static void put_latencies(json_t *o, const struct blocks *mine, const struct blo
 static void put_tokens(json_t *o, const struct blocks *mine)
 {
 	json_object_set_new(o, "tokens", json_integer((json_int_t)mine->tokens));
-	put_figure(o, "lc_token_p50_us", gs_quantile_of(mine->token, mine->n, 0.5));
+	put_figure(o, "lc_token_p50_us", gs_sample_quantile(mine->token, mine->n, 0.5));
 	put_figure(o, "lc_token_p99_us",
 		   enough(mine->tokens, mine->fewest_tokens)
-			   ? gs_quantile_of(mine->token, mine->n, 0.99)
+			   ? gs_sample_quantile(mine->token, mine->n, 0.99)
 			   : unknown);
 }
 
@@ -340,10 +340,10 @@ static void put_where(json_t *o, const struct blocks *mine)
 	}
 }
 
-json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
-		  const struct bench_pick *pick)
+json_t *bench_result_row(const struct bench_run *run, const struct bench_result *r,
+			 const struct bench_pick *pick)
 {
-	const struct bench_scheme *by_default = bench_scheme("default");
+	const struct bench_scheme *by_default = bench_table_scheme("default");
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s}", "load", pick->load->name, "scheme",
 			      pick->scheme->name, "mode", bench_mode_names[run->mode], "machine",
 			      run->machine, "gpu", run->gpu);
@@ -359,10 +359,10 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 	put_tokens(o, &mine);
 	json_object_set_new(o, "late_p99_us",
 			    real(over_cells(r, pick, offsetof(struct bench_cell, late_p99_us))));
-	put_figure(o, "be_rate", gs_quantile_of(mine.be, mine.n, 0.5));
-	put_figure(
-		o, "be_share_of_default",
-		gs_quantile_ratio(mine.be, theirs.be, mine.n < theirs.n ? mine.n : theirs.n, 0.5));
+	put_figure(o, "be_rate", gs_sample_quantile(mine.be, mine.n, 0.5));
+	put_figure(o, "be_share_of_default",
+		   gs_sample_quantile_ratio(mine.be, theirs.be,
+					    mine.n < theirs.n ? mine.n : theirs.n, 0.5));
 	json_object_set_new(o, "lost_pct",
 			    real(over_cells(r, pick, offsetof(struct bench_cell, lost_pct))));
 	json_object_set_new(o, "switches_per_s",

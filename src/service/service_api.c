@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* api.c - passes the public functions for requests, metrics and watchers on to src/requests */
+/*
+ * service_api.c - passes the public functions for requests, metrics and watchers on to src/requests
+ */
 #include "service/instance.h"
 
 static struct gs_requests *requests_of(const struct gs_service *s)
@@ -15,13 +17,13 @@ int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char
 
 void gs_service_cancel_requests(struct gs_service *s, const char *text)
 {
-	gs_requests_cancel(s->requests, text);
+	gs_verbs_cancel(s->requests, text);
 }
 
 struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
 					  const char *verb, char *body, size_t n)
 {
-	return gs_requests_ask_text(requests_of(s), peer, verb, body, n);
+	return gs_verbs_ask_text(requests_of(s), peer, verb, body, n);
 }
 
 struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer)
@@ -43,12 +45,12 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
 		     const struct gs_trace_to *to, void *user, unsigned int *ret_token)
 {
-	return gs_requests_trace(s->requests, peer, fn, to, user, ret_token);
+	return gs_watch_trace(s->requests, peer, fn, to, user, ret_token);
 }
 
 void gs_service_trace_go_on(struct gs_service *s, unsigned int token)
 {
-	gs_requests_trace_go_on(s->requests, token);
+	gs_watch_trace_go_on(s->requests, token);
 }
 
 void gs_service_unwatch(struct gs_service *s, unsigned int token)

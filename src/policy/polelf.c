@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * elf.c - reads a policy's object as an ELF file: sections, symbols, relocations
+ * polelf.c - reads a policy's object as an ELF file: sections, symbols, relocations
  */
 #include <elf.h>
 #include <gelf.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* manual.c - sets a person's wishes, which come before the policy's until they are cleared */
+/*
+ * engine_manual.c - sets a person's wishes, which come before the policy's until they are cleared
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,7 @@ static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, ui
 
 	if (e->opts.dry_run) { /* only in this engine's memory: reported, never stored */
 		r = gs_core_look(e->core, &p->rec, NULL, gs_now_ns(), &todo);
-		return r < 0 ? r : gs_carry_out(e, &todo);
+		return r < 0 ? r : gs_jobs_carry_out(e, &todo);
 	}
 	r = gs_engine_ops.poke(e->o, p);
 	if (r < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privacy.h - decides which facts about a process a peer may see
+ * view.h - decides which facts about a process a peer may see
  *
  * Root and the process's user see everything. Other users see what ps shows (pid, name, user), and
  * the calls that gpusched makes on its TSGs. Users named by AllowTrace= also see its use of the GPU
@@ -9,11 +9,11 @@
  * by GPU and class. A pod that connects by the socket for pods sees only its own processes, with
  * the fields that AllowTrace= allows.
  *
- * All output goes through these functions. privacy.c lists the keys that other users may see; all
+ * All output goes through these functions. view.c lists the keys that other users may see; all
  * other keys of an object are for root and the process's user.
  */
-#ifndef GPUSCHED_REQUESTS_PRIVACY_H
-#define GPUSCHED_REQUESTS_PRIVACY_H
+#ifndef GPUSCHED_REQUESTS_VIEW_H
+#define GPUSCHED_REQUESTS_VIEW_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -74,6 +74,6 @@ void gs_view_row(const struct gs_view *v, const struct gpusched_tsg *rec, json_t
 json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event);
 
 /* The user of an event's process; root if the user can no longer be found. */
-uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev);
+uid_t gs_view_owner(struct gs_requests *rs, const struct gpusched_event *ev);
 
-#endif /* GPUSCHED_REQUESTS_PRIVACY_H */
+#endif /* GPUSCHED_REQUESTS_VIEW_H */

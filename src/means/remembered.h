@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - keeps the records of programs that shared a GPU
+ * remembered.h - keeps the records of programs that shared a GPU
  *
  * The number of records is limited. If a user has too many, that user's least recently used record
  * is dropped. If all users together have too many, the user with the most records loses one, so
  * that no user can push out another user's records.
  */
-#ifndef GPUSCHED_MEANS_MEMORY_H
-#define GPUSCHED_MEANS_MEMORY_H
+#ifndef GPUSCHED_MEANS_REMEMBERED_H
+#define GPUSCHED_MEANS_REMEMBERED_H
 
 #include <uthash.h>
 
@@ -39,24 +39,24 @@ struct gs_memory_of_programs {
 };
 
 /* Finds the program's record, which may have no figures yet (@looked). NULL: there is none. */
-struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
-				       const struct gs_program_id *id);
+struct gs_remembered *gs_remembered_find(const struct gs_memory_of_programs *m,
+					 const struct gs_program_id *id);
 /*
  * Finds or adds the program's record; NULL: out of memory. @ret_dropped: number of other records
  * that were dropped to make room.
  */
-struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct gs_program_id *id,
-				  unsigned int *ret_dropped);
+struct gs_remembered *gs_remembered_meet(struct gs_memory_of_programs *m,
+					 const struct gs_program_id *id, unsigned int *ret_dropped);
 /* Adds one observation: counts its kind, and takes its known figures. */
-void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
-		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
+void gs_remembered_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
 /*
  * Adds how services on a BE's GPU work, or how a service itself works: lc_turn_us and lc_graphs.
  * Graphs are forgotten only after a minute's windows without: a service has none while it starts.
  */
-void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
-			 const struct gs_service_work *work);
-void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
-void gs_memory_of_programs_done(struct gs_memory_of_programs *m);
+void gs_remembered_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			   const struct gs_service_work *work);
+void gs_remembered_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
+void gs_remembered_done(struct gs_memory_of_programs *m);
 
-#endif /* GPUSCHED_MEANS_MEMORY_H */
+#endif /* GPUSCHED_MEANS_REMEMBERED_H */

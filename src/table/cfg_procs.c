@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* procs.c - changes configuration, processes and classes of the taps */
+/* cfg_procs.c - changes configuration, processes and classes of the taps */
 #include <bpf/bpf.h>
 #include <string.h>
 
@@ -39,9 +39,9 @@ int gs_cfg_policy_active(struct gs_table *t, bool active)
 {
 	char dir[GS_PINS_PATH];
 
-	gs_pins_of_policy(dir);
+	gs_bpffs_policy_pins(dir);
 	if (!active)
-		gs_pins_remove(dir);
+		gs_bpffs_remove(dir);
 	return set_cfg(t, GS_CFG_POLICY_ACTIVE, active);
 }
 
@@ -79,14 +79,14 @@ int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n)
 	return 0;
 }
 
-int gs_self_add(struct gs_table *t, pid_t tgid)
+int gs_cfg_self_add(struct gs_table *t, pid_t tgid)
 {
 	uint32_t key = tgid, one = 1;
 
 	return bpf_map_update_elem(t->fd[GS_PIN_gs_selves], &key, &one, BPF_ANY) ? -errno : 0;
 }
 
-int gs_self_del(struct gs_table *t, pid_t tgid)
+int gs_cfg_self_del(struct gs_table *t, pid_t tgid)
 {
 	uint32_t key = tgid;
 
@@ -106,7 +106,7 @@ int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret)
 int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc)
 {
 	struct gs_proc_arg arg = { .tgid = tgid, .proc = *proc };
-	int r = gs_run_prog(t->fd[GS_PIN_change_proc], &arg, sizeof(arg));
+	int r = gs_table_run_prog(t->fd[GS_PIN_change_proc], &arg, sizeof(arg));
 
 	return r < 0 ? r : arg.ret;
 }
@@ -128,7 +128,7 @@ static bool is_dead(pid_t pid, uint64_t start_ns)
 	int r = gs_reader_program(pid, &now);
 
 	if (!r)
-		return !now.life || !gs_start_same(now.start_ns, start_ns);
+		return !now.life || !gs_process_same(now.start_ns, start_ns);
 	return r == -ESRCH || !gs_process_has_memory(pid);
 }
 
@@ -249,14 +249,14 @@ int gs_proc_unclass(struct gs_table *t, pid_t tgid)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-int gs_class_get(struct gs_table *t, uint32_t id, struct gpusched_class *ret)
+int gs_procs_class_get(struct gs_table *t, uint32_t id, struct gpusched_class *ret)
 {
 	if (id >= GPUSCHED_MAX_CLASSES)
 		return -ERANGE;
 	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_classes], &id, ret) ? -errno : 0;
 }
 
-int gs_class_set(struct gs_table *t, uint32_t id, const struct gpusched_class *cls)
+int gs_procs_class_set(struct gs_table *t, uint32_t id, const struct gpusched_class *cls)
 {
 	if (id >= GPUSCHED_MAX_CLASSES)
 		return -ERANGE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* look.c - passes one TSG's record to the core, and carries out its answer */
+/* engine_look.c - passes one TSG's record to the core, and carries out its answer */
 #include <stdlib.h>
 
 #include "basic/clock.h"
@@ -44,7 +44,7 @@ int gs_engine_look_at(struct gs_engine *e, struct gpusched_tsg *rec, const struc
 	if (e->opts.complete)
 		e->opts.complete(rec, e->opts.user);
 	r = gs_core_look(e->core, rec, news, gs_now_ns(), &todo);
-	return r < 0 ? r : gs_carry_out(e, &todo);
+	return r < 0 ? r : gs_jobs_carry_out(e, &todo);
 }
 
 int gs_engine_look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * records.c - fills exit records, frees facts about policies, and reads policies' log lines
+ * exit_log.c - fills exit records, frees facts about policies, and reads policies' log lines
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * resolve.c - finds a process's class from its facts, in order of precedence, with the reason
+ * classify.c - finds a process's class from its facts, in order of precedence, with the reason
  */
 #include <errno.h>
 #include <stdarg.h>

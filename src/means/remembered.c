@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "means/memory.h"
+#include "means/remembered.h"
 
 #include <stdlib.h>
 
 #define NO_GRAPHS 12u /* windows (of 5 s) without CUDA graphs after which these are forgotten */
 #define LATELY 64u    /* most observations of one kind: beyond this, all counts are halved */
 
-struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
-				       const struct gs_program_id *id)
+struct gs_remembered *gs_remembered_find(const struct gs_memory_of_programs *m,
+					 const struct gs_program_id *id)
 {
 	struct gs_remembered *r;
 
@@ -54,10 +54,10 @@ static void drop_oldest(struct gs_memory_of_programs *m, uid_t uid)
 	free(oldest);
 }
 
-struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct gs_program_id *id,
-				  unsigned int *ret_dropped)
+struct gs_remembered *gs_remembered_meet(struct gs_memory_of_programs *m,
+					 const struct gs_program_id *id, unsigned int *ret_dropped)
 {
-	struct gs_remembered *r = gs_remember_find(m, id);
+	struct gs_remembered *r = gs_remembered_find(m, id);
 	bool full;
 
 	*ret_dropped = 0;
@@ -83,8 +83,8 @@ static void keep_known(uint32_t *inout, uint32_t now)
 		*inout = now;
 }
 
-void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
-			 const struct gs_service_work *work)
+void gs_remembered_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			   const struct gs_service_work *work)
 {
 	if (work->us)
 		r->seen.lc_turn_us = work->us;
@@ -97,8 +97,8 @@ void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *
 	m->dirty = true;
 }
 
-void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
-		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s)
+void gs_remembered_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			const struct gs_evidence *seen, enum gs_role role, int64_t now_s)
 {
 	if (gs_program_kind_is_known(seen->kind) && ++r->looks[seen->kind] > LATELY)
 		for (int k = 0; k < GS_PROGRAM_KIND_MAX; k++)
@@ -114,16 +114,16 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		r->seen.be_beside = seen->be_beside;
 	r->role = role;
 	r->looked = true;
-	gs_remember_used(m, r, now_s);
+	gs_remembered_used(m, r, now_s);
 }
 
-void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s)
+void gs_remembered_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s)
 {
 	r->used_s = now_s;
 	m->dirty = true;
 }
 
-void gs_memory_of_programs_done(struct gs_memory_of_programs *m)
+void gs_remembered_done(struct gs_memory_of_programs *m)
 {
 	struct gs_remembered *r, *next;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "policy/maps.h"
+#include "policy/polmaps.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -29,8 +29,8 @@ int gs_polmaps_pin(struct bpf_object *obj)
 	struct bpf_map *map;
 	int r = 0;
 
-	gs_pins_of_policy(dir);
-	gs_pins_remove(dir);
+	gs_bpffs_policy_pins(dir);
+	gs_bpffs_remove(dir);
 	if (mkdir(dir, 0700))
 		return -errno;
 	bpf_object__for_each_map(map, obj) {
@@ -57,7 +57,7 @@ static int open_pin(const char *name, struct gs_polmap *m)
 	uint32_t len = sizeof(info);
 	char dir[GS_PINS_PATH];
 
-	gs_pins_of_policy(dir);
+	gs_bpffs_policy_pins(dir);
 	*m = (struct gs_polmap){ .fd = -1 };
 	snprintf(m->name, sizeof(m->name), "%.60s", name);
 	snprintf(m->path, sizeof(m->path), "%s/%s", dir, m->name);
@@ -96,7 +96,7 @@ static int list_pins(struct dirent ***ret, struct gs_error *err)
 	char dir[GS_PINS_PATH];
 	int n;
 
-	gs_pins_of_policy(dir);
+	gs_bpffs_policy_pins(dir);
 	n = scandir(dir, ret, is_name, by_name);
 	if (n >= 0)
 		return n;
@@ -294,7 +294,7 @@ static const struct btf_member *says_of(const struct gs_polmap *m)
 	return NULL;
 }
 
-int gs_polmap_says_open(const char *name, struct gs_polmap *ret)
+int gs_polmap_open_says(const char *name, struct gs_polmap *ret)
 {
 	char map[64];
 	int r;
