@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * exit_log.c - fills exit records, frees facts about policies, and reads policies' log lines
+ * exit_log.c - fills exit records, and reads policies' log lines
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -49,13 +49,6 @@ int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_
 	}
 	free(dump);
 	return gs_fail(err, code, "%s", message);
-}
-
-void gs_policy_info_free(struct gs_policy_info *info)
-{
-	free(info->options);
-	info->options = NULL;
-	info->noptions = 0;
 }
 
 static bool log_line(const struct gs_loaded *l, uint64_t seq, struct gs_plog *ret)

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * info.c - describes a policy as JSON, the same in every answer
+ * info.c - frees facts about a policy, and describes it as JSON, the same in every answer
  */
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "policy/priv.h"
+
+void gs_policy_info_free(struct gs_policy_info *info)
+{
+	free(info->options);
+	info->options = NULL;
+	info->noptions = 0;
+}
 
 /* Returns a value of the option's type; null if it exceeds a signed 64-bit integer. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)

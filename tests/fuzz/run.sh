@@ -28,7 +28,7 @@ sources() { # TARGET: what it is made of
 		;;
 	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
-	policy) echo src/policy/{declared,polelf,foreign,reads,refuse,options,exit_log,stack}.c ;;
+	policy) echo src/policy/{declared,polelf,foreign,reads,refuse,options,exit_log,info,stack}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_rows.c src/sim/scenario_metric.c src/sim/params.c src/rm/op_names.c ;;
 	api)
 		echo src/process/{cgroup,inside,pod*,root}.c src/daemon/api*.c src/hub/lanes.c
