@@ -68,7 +68,7 @@ struct bench_load {
 };
 #define BENCH_LOADS_MAX 80
 extern struct bench_load bench_loads[BENCH_LOADS_MAX];
-size_t bench_nloads(void);
+size_t bench_table_nloads(void);
 
 enum bench_mps { BENCH_NO_MPS, BENCH_MPS, BENCH_MPS_PRIORITY };
 

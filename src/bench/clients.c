@@ -25,8 +25,8 @@
 #define MAX_BYTES (16u << 20)
 
 /*
- * Chains of kernels instead of the models, a kernel a layer, as in our own loads after DISB. Of
- * DistilBERT's six layers each has eight.
+ * Chains of kernels instead of the models, a kernel a layer, as in our own loads after DISB.
+ * DistilBERT has six layers of eight kernels.
  */
 static const struct {
 	const char *name;

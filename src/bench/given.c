@@ -118,7 +118,7 @@ static int make_clients(struct given_load *g, struct bench_load *l, struct gs_er
 int bench_given_add(const char *path, struct gs_error *err)
 {
 	CLEANUP(given_free) struct given_load *g = calloc(1, sizeof(*g));
-	size_t n = bench_nloads();
+	size_t n = bench_table_nloads();
 	struct bench_load l = { .asked = true };
 	int r;
 

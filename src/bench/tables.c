@@ -265,7 +265,7 @@ struct bench_load bench_loads[BENCH_LOADS_MAX] = {
 	HELD_OUT("driving", "bursts of four as DISB's REAL trace has them", driving, 1, batch, 1),
 };
 
-size_t bench_nloads(void)
+size_t bench_table_nloads(void)
 {
 	size_t n = 0;
 
@@ -355,7 +355,7 @@ bool bench_table_load_is(const struct bench_load *load, const char *name, size_t
 
 const struct bench_load *bench_table_load(const char *name)
 {
-	for (size_t i = 0; i < bench_nloads(); i++)
+	for (size_t i = 0; i < bench_table_nloads(); i++)
 		if (!strcmp(bench_loads[i].name, name))
 			return &bench_loads[i];
 	return NULL;
@@ -376,7 +376,7 @@ unsigned int bench_table_slice_us(const struct bench_load *load)
 
 const struct bench_load *bench_table_alone(const struct bench_load *load)
 {
-	for (size_t i = 0; i < bench_nloads(); i++)
+	for (size_t i = 0; i < bench_table_nloads(); i++)
 		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
 			return &bench_loads[i];
 	return load;

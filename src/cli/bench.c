@@ -168,7 +168,7 @@ static bool listed(const char *list, const char *name)
 
 static bool known_load(const char *name)
 {
-	for (size_t i = 0; i < bench_nloads(); i++)
+	for (size_t i = 0; i < bench_table_nloads(); i++)
 		if (bench_table_load_is(&bench_loads[i], name, strlen(name)))
 			return true;
 	return false;
@@ -221,7 +221,7 @@ static int add_loads(const char *list, struct gs_error *err)
 /* Tells of arrivals that no cell has, since they come after its window. */
 static void tell_left_out(const struct bench *b)
 {
-	for (size_t i = 0; !b->only_looks && i < bench_nloads(); i++) {
+	for (size_t i = 0; !b->only_looks && i < bench_table_nloads(); i++) {
 		const struct bench_load *l = &bench_loads[i];
 		double all_s;
 		size_t n = l->given ? bench_given_within(l, b->m.run.seconds, &all_s) : 0;
@@ -238,7 +238,7 @@ static void tell_left_out(const struct bench *b)
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
-	size_t nschemes = bench_table_nschemes(), nloads = bench_nloads();
+	size_t nschemes = bench_table_nschemes(), nloads = bench_table_nloads();
 	int r = check_names(loads, "load", known_load, err);
 
 	if (!r)
@@ -291,7 +291,7 @@ static int print_list(struct bench *b)
 	CLEANUP_JSON json_t *rows = json_array();
 	char why[160];
 
-	for (size_t i = 0; i < bench_nloads(); i++) {
+	for (size_t i = 0; i < bench_table_nloads(); i++) {
 		const struct bench_load *l = &bench_loads[i];
 
 		bench_table_absent(l, bench_table_scheme("default"), b->m.run.mode, why,

@@ -91,7 +91,7 @@ static void all_loads(const char *scheme_name, bool launches)
 {
 	unsigned int n = 0, loads = 0;
 
-	for (size_t i = 0; i < bench_nloads(); i++) {
+	for (size_t i = 0; i < bench_table_nloads(); i++) {
 		char why[160];
 
 		/*
