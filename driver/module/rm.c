@@ -35,11 +35,13 @@ u32 nvidia_get_rm_ops(void *ops);
 
 static struct rm_ops rm;
 static bool by_hooks;     /* true: the entry was found by the name that the hooks export */
+static bool leaves;       /* true: a suspension need not wait until the TSG has left */
 static u64 calls, failed; /* statistics; only the worker writes them */
 
 int rm_attach(void)
 {
 	u32 (*get)(void *ops) = symbol_get(nvidia_gpusched_rm_ops);
+	unsigned int branch;
 
 	by_hooks = get;
 	if (!get)
@@ -58,6 +60,8 @@ int rm_attach(void)
 		rm_detach();
 		return -ENODEV;
 	}
+	branch = simple_strtoul(rm.version, NULL, 10);
+	leaves = nv_branch(branch)->branch == branch && nv_branch(branch)->witness == NV_GPU;
 	return 0;
 }
 
@@ -78,6 +82,12 @@ void rm_count(u64 *ret_calls, u64 *ret_failed)
 {
 	*ret_calls = READ_ONCE(calls);
 	*ret_failed = READ_ONCE(failed);
+}
+
+/* INSUFFICIENT_PERMISSIONS, INVALID_COMMAND, NOT_SUPPORTED */
+static bool refuses_preempt(u32 status)
+{
+	return status == 0x1b || status == 0x24 || status == 0x56;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -146,13 +156,24 @@ int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status)
 	return control(RM_PREEMPT, at->client, at->tsg, &p, ret_status);
 }
 
+/* How channels are enabled or disabled. */
+enum way {
+	ENABLE,
+	DISABLE,      /* waits until the TSG has left the GPU, with the locks of all GPUs */
+	DISABLE_ONLY, /* does not wait: a preempt has to follow */
+};
+
 /*
  * Enables or disables @n channels of the TSG, starting at @from. RM does not check these handles,
  * so pass only handles of the TSG's own channels.
  */
-static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable, u32 *ret_status)
+static int enable_some(const struct rm_target *at, u32 from, u32 n, enum way way, u32 *ret_status)
 {
-	struct nv_disable_channels d = { .disable = !enable, .n = n };
+	struct nv_disable_channels d = {
+		.disable = way != ENABLE,
+		.n = n,
+		.only_scheduling = way == DISABLE_ONLY,
+	};
 
 	for (u32 i = 0; i < n; i++) {
 		d.clients[i] = at->client;
@@ -161,23 +182,41 @@ static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable,
 	return control(RM_DISABLE_CHANNELS, at->client, at->subdevice, &d, ret_status);
 }
 
-static int enable_channels(const struct rm_target *at, bool enable, u32 *ret_status)
+static int enable_channels(const struct rm_target *at, enum way way, u32 *ret_status)
 {
 	u32 done = 0, n, us, ignored;
 	int r = rm_get_timeslice(at, &us, ret_status); /* checks that the TSG still exists */
 
 	while (!r && done < at->nchannels) {
 		n = min_t(u32, at->nchannels - done, NV_DISABLE_MAX);
-		r = enable_some(at, done, n, enable, ret_status);
+		r = enable_some(at, done, n, way, ret_status);
 		done += n;
 	}
-	if (!r || enable)
+	if (!r && way == DISABLE_ONLY) {
+		struct nv_preempt p = { 0 };
+
+		r = control(RM_PREEMPT, at->client, at->tsg, &p, ret_status);
+	}
+	if (!r || way == ENABLE)
 		return r;
 	for (u32 from = 0; from < done; from += NV_DISABLE_MAX) {
 		n = min_t(u32, done - from, NV_DISABLE_MAX);
-		enable_some(at, from, n, true, &ignored);
+		enable_some(at, from, n, ENABLE, &ignored);
 	}
 	return r;
+}
+
+/*
+ * Where RM refuses the preempt, what is left is the suspension that waits: without it the TSG would
+ * run on while it is alone.
+ */
+static int suspend(const struct rm_target *at, u32 *ret_status)
+{
+	int r = leaves ? enable_channels(at, DISABLE_ONLY, ret_status) : -EREMOTEIO;
+
+	if (leaves && (!r || !refuses_preempt(*ret_status)))
+		return r;
+	return enable_channels(at, DISABLE, ret_status);
 }
 
 static int set_preempt_mode(const struct rm_target *at, u32 mode, u32 *ret_status)
@@ -203,7 +242,7 @@ int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status)
 	case GPUSCHED_PREEMPT_MODE:
 		return set_preempt_mode(at, value, ret_status);
 	default:
-		return enable_channels(at, value, ret_status);
+		return value ? enable_channels(at, ENABLE, ret_status) : suspend(at, ret_status);
 	}
 }
 

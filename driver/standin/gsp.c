@@ -12,7 +12,7 @@ struct held {
 	u32 client, handle;
 	/* @scheduled_us: timeslice when the TSG last went onto its runlist */
 	u64 timeslice_us, scheduled_us;
-	u32 interleave, mode, preempts, scheduled;
+	u32 interleave, mode, preempts, scheduled, waits;
 	bool tsg, disabled;
 };
 static LIST_HEAD(all);
@@ -44,8 +44,10 @@ static u32 disable(const struct nv_disable_channels *d)
 		if (!rm_find(d->clients[i], d->channels[i]))
 			return NV_ERR_OBJECT_NOT_FOUND;
 		h = of(d->clients[i], d->channels[i]);
-		if (h)
-			h->disabled = d->disable;
+		if (!h)
+			continue;
+		h->disabled = d->disable;
+		h->waits += d->disable && !d->only_scheduling;
 	}
 	return NV_OK;
 }
@@ -102,7 +104,7 @@ void gsp_forget(u32 client, u32 handle)
 
 /*
  * Prints a line per object: "tsg CLIENT HANDLE us=... ..." or "channel CLIENT HANDLE disabled=...
- * mode=..."
+ * mode=... waits=...": how often it was disabled by a call that waits
  */
 void gsp_show(struct seq_file *m)
 {
@@ -118,7 +120,8 @@ void gsp_show(struct seq_file *m)
 				   h->timeslice_us, h->interleave, h->preempts, h->scheduled,
 				   h->scheduled_us);
 		else
-			seq_printf(m, "disabled=%d mode=%u\n", h->disabled, h->mode);
+			seq_printf(m, "disabled=%d mode=%u waits=%u\n", h->disabled, h->mode,
+				   h->waits);
 	}
 }
 

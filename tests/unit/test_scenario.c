@@ -510,7 +510,7 @@ static void no_suspension_for_ever(void **state)
 	assert_int_equal(r->engine[GS_ENG_RELEASED_SUSPEND], 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(r->processes[i].is.runnable, 1);
-	assert_in_range((int)metric(r, "be.suspended_pct"), 49, 51);
+	assert_in_range((int)metric(r, "be.suspended_pct"), 9, 11); /* 2 s of 20 */
 }
 
 static void calls_on(unsigned int gpus)

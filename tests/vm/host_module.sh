@@ -43,10 +43,12 @@ exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
 exits 0 "a person suspends the program" "$gpusched" suspend pid:$be
 is "$(grep -c disabled=1 $state)" 2 "both channels are disabled"
+is "$(grep disabled=1 $state | grep -vc waits=0)" 0 "no call waits until the program has left the GPU"
+check "a preempt has it leave" grep -q "^tsg ${names[$be]} us=300 .* preempts=1 " $state
 exits 0 "a person resumes the program" "$gpusched" resume pid:$be
 is "$(grep -c disabled=1 $state)" 0 "both"
 exits 0 "a person preempts the program" "$gpusched" preempt pid:$be
-check "in the driver" grep -q "^tsg ${names[$be]} us=300 .* preempts=1 " $state
+check "in the driver" grep -q "^tsg ${names[$be]} us=300 .* preempts=2 " $state
 
 exits 0 "the policy stops" "$gpusched" policy stop
 check "LC has its own again" wait_for 5 us_is $lc 1024
