@@ -550,7 +550,7 @@ _Static_assert(sizeof(struct gpusched_proc) == 80, "gpusched_proc");
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
-	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG, up to 8 of a runlist */
+	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG */
 	/* longest time without progress for a TSG with a slice that is shorter than a switch */
 	gs_u32 starve_limit_ms;
 	/* percent of each GPU, for all members of the class together; 0: none */

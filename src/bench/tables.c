@@ -377,7 +377,9 @@ unsigned int bench_table_slice_us(const struct bench_load *load)
 const struct bench_load *bench_table_alone(const struct bench_load *load)
 {
 	for (size_t i = 0; i < bench_table_nloads(); i++)
-		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
+		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc &&
+		    bench_loads[i].asked == load->asked &&
+		    bench_loads[i].held_out == load->held_out)
 			return &bench_loads[i];
 	return load;
 }

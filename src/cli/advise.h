@@ -44,8 +44,9 @@ const char *advise_means_text(enum advise_means m);
 /* The cases, declared once: symbol, what fits; a row is one of docs/choosing.md. */
 #define ADVISE_LINES(X) \
 	X(ALONE, "nothing competes: the driver's default will do") \
-	X(TURNS, "a service and batch work (row A): class lc, class be, policy auto; or run " \
-		 "--share if the thread blocks of the batch work take 100 us or less") \
+	X(TURNS, "a service and batch work (row A): class lc, class be, policy auto; run --share " \
+		 "for all (row C) if it takes a fifth of the GPU, or if the thread blocks of the " \
+		 "batch work take 100 us or less") \
 	X(SHORT_BLOCKS, \
 	  "a service beside batch work with short thread blocks (row A): run --share for all") \
 	X(LAUNCHES, \

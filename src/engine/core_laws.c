@@ -176,9 +176,9 @@ static bool is_past_share(const struct gpusched_tsg *rec)
 }
 
 /*
- * The longest time that a program may be off the GPU if each TSG of the runlist has a turn. It must
- * grow with them: otherwise a user with 90 programs would have the GPU for most of the time, since
- * each of them would be released early.
+ * The default limit, where each of many TSGs of the runlist has a turn. It must grow with them:
+ * otherwise a user with 90 programs would have the GPU for most of the time, since each of them
+ * would be released early.
  */
 static uint64_t crowd_limit_ns(const struct gs_core *c, const struct gs_node *n)
 {
@@ -193,7 +193,7 @@ static uint64_t suspend_limit_ns(const struct gs_core *c, const struct gs_node *
 	uint64_t limit = class_limit_ns(c, rec, false), crowd = crowd_limit_ns(c, n);
 	uint64_t hold = gs_core_dilated(c, c->opts.hold_limit_ms * NS_PER_MS);
 
-	if (limit < crowd)
+	if (limit == gs_core_dilated(c, GPUSCHED_SUSPEND_LIMIT_MS * NS_PER_MS) && limit < crowd)
 		limit = crowd;
 	return is_past_share(rec) && hold > limit ? hold : limit;
 }

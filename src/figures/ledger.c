@@ -566,8 +566,10 @@ static void add_cost(struct gs_request_cost **cost, const struct gs_request_part
 	if (!*cost)
 		return;
 	gs_request_cost_add(*cost, parts);
-	if (slo_ns)
-		gs_slo_count(&(*cost)->slo, parts, slo_ns);
+	if (!slo_ns)
+		return;
+	gs_slo_count(&(*cost)->slo, parts, slo_ns);
+	gs_slo_count_anew(&(*cost)->slo_now, parts, slo_ns);
 }
 
 static void add_to_history(struct kept *k, const struct gs_request_parts *p, uint64_t slo_ns)
@@ -625,7 +627,7 @@ uint64_t gs_ledger_recent_requests(const struct gs_figures *fig, uint64_t id,
 	uint64_t slo_ns = k && k->slo ? gs_class_extras(fig->hub->classes, k->class_id).slo_ns : 0;
 
 	*ret = (struct gs_slo_counts){ 0 };
-	if (slo_ns)
+	if (slo_ns && slo_ns == k->slo->slo_ns)
 		*ret = gs_slo_recent_sum(k->slo, gs_now_ns());
 	return slo_ns;
 }

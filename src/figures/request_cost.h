@@ -31,7 +31,8 @@ struct gs_request_parts {
 struct gs_request_cost {
 	uint64_t n;
 	struct gs_request_parts sum;
-	struct gs_slo_counts slo; /* those for which their class had a time */
+	struct gs_slo_counts slo;      /* those for which their class had a time, whatever it was */
+	struct gs_slo_of_time slo_now; /* those judged by the last time; of a process alone */
 	uint32_t bins
 		[GS_COST_BINS]; /* requests by the time that they took; the last: all longer ones */
 };

@@ -32,7 +32,10 @@ struct gs_request_costs {
 	struct gs_cost_turn open[OPEN];
 	unsigned int nopen;
 	uint64_t gaps, gap_ns; /* gaps in the logs of all GPUs; when the last one was noticed */
-	/* by GPU: the last reading without a known loaded program, as before the first record */
+	/*
+	 * By GPU: the last reading without a log, or without a known loaded program, as before the
+	 * first record.
+	 */
 	uint64_t blind_ns[GPUS];
 };
 
@@ -41,6 +44,14 @@ static struct gs_request_costs *costs_of(struct gs_figures *fig)
 	if (!fig->costs)
 		fig->costs = calloc(1, sizeof(*fig->costs));
 	return fig->costs;
+}
+
+static bool was_blind(const struct gs_request_costs *c, uint64_t since_ns)
+{
+	for (size_t i = 0; i < GPUS; i++)
+		if (c->blind_ns[i] >= since_ns)
+			return true;
+	return false;
 }
 
 static void take_parts(struct gs_figures *fig, const struct gs_request_done *done, bool in_time)
@@ -58,6 +69,10 @@ static void take_parts(struct gs_figures *fig, const struct gs_request_done *don
 	if (in_time && gpu.open && begin_ns > c->gap_ns && begin_ns > c->blind_ns[who->gpu % GPUS])
 		gs_request_split(&c->turns, c->open, c->nopen, (uint32_t)who->pid, who->gpu,
 				 begin_ns, done->end_ns, &parts);
+	/* it worked on a GPU that was not seen: what others did elsewhere is no part of it */
+	if (!parts.itself_ns && was_blind(c, begin_ns))
+		parts = (struct gs_request_parts){ .took_ns = done->took_ns,
+						   .unknown_ns = done->took_ns };
 	gs_ledger_add_request(fig, done->id, &parts);
 	gs_observers_request_split(&fig->hub->observers,
 				   &(struct gs_request_split){
@@ -129,7 +144,7 @@ static void look_at_logs(struct gs_figures *fig, uint64_t now)
 
 		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &gpu);
 		gaps += gpu.sums.gaps;
-		if (!gpu.sums.since_ns || gpu.sums.blind)
+		if (!gpu.open || !gpu.sums.since_ns || gpu.sums.blind)
 			c->blind_ns[fig->hub->gpus[i].index % GPUS] = now;
 	}
 	if (gaps != c->gaps)
@@ -180,9 +195,10 @@ bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_
 	return gs_ledger_requests(fig, rec);
 }
 
-static void put_slo(json_t *r, const struct gs_slo_counts *slo, uint64_t slo_ns)
+static void put_slo(json_t *r, const struct gs_slo_of_time *of, uint64_t slo_ns)
 {
-	bool known = slo->requests;
+	const struct gs_slo_counts *slo = &of->counts;
+	bool known = slo->requests && of->slo_ns == slo_ns;
 
 	gs_json_put_number(r, "slo_us", slo_ns, slo_ns / NS_PER_US);
 	gs_json_put_number(r, "slo_requests", known, slo->requests);
@@ -205,7 +221,8 @@ void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_ts
 		gs_json_put_number(r, "others_ms", true, c->sum.others_ns / NS_PER_MS);
 		gs_json_put_number(r, "neither_ms", true, c->sum.neither_ns / NS_PER_MS);
 		gs_json_put_number(r, "unknown_ms", true, c->sum.unknown_ns / NS_PER_MS);
-		put_slo(r, &c->slo, gs_class_extras(fig->hub->classes, rec->task.class_id).slo_ns);
+		put_slo(r, &c->slo_now,
+			gs_class_extras(fig->hub->classes, rec->task.class_id).slo_ns);
 	}
 	json_object_set_new(o, "requests", r);
 }

@@ -21,6 +21,13 @@ void gs_slo_count(struct gs_slo_counts *c, const struct gs_request_parts *p, uin
 	c->itself += rest_ns - p->unknown_ns > slo_ns;
 }
 
+void gs_slo_count_anew(struct gs_slo_of_time *c, const struct gs_request_parts *p, uint64_t slo_ns)
+{
+	if (c->slo_ns != slo_ns)
+		*c = (struct gs_slo_of_time){ .slo_ns = slo_ns };
+	gs_slo_count(&c->counts, p, slo_ns);
+}
+
 void gs_slo_join(struct gs_slo_counts *inout, const struct gs_slo_counts *from)
 {
 	inout->requests += from->requests;
@@ -47,8 +54,11 @@ void gs_slo_metric(const struct gs_slo_counts *c, const char *labels, FILE *f)
 void gs_slo_recent_count(struct gs_slo_recent *r, const struct gs_request_parts *p, uint64_t slo_ns,
 			 uint64_t now_ns)
 {
-	uint64_t now = now_ns / PIECE_NS;
-	uint64_t first = now - r->last > GS_SLO_PIECES ? now - GS_SLO_PIECES : r->last;
+	uint64_t now = now_ns / PIECE_NS, first;
+
+	if (r->slo_ns != slo_ns)
+		*r = (struct gs_slo_recent){ .slo_ns = slo_ns };
+	first = now - r->last > GS_SLO_PIECES ? now - GS_SLO_PIECES : r->last;
 
 	while (first < now)
 		r->pieces[++first % GS_SLO_PIECES] = (struct gs_slo_counts){ 0 };

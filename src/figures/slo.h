@@ -25,8 +25,16 @@ struct gs_slo_counts {
 	uint64_t requests, missed, itself, others;
 };
 
+/* Counts of requests that were all judged by the time @slo_ns; 0: none was judged. */
+struct gs_slo_of_time {
+	struct gs_slo_counts counts;
+	uint64_t slo_ns;
+};
+
 /* Counts a request of a class with that time. */
 void gs_slo_count(struct gs_slo_counts *c, const struct gs_request_parts *p, uint64_t slo_ns);
+/* The same; begins anew if the time is another one than before. */
+void gs_slo_count_anew(struct gs_slo_of_time *c, const struct gs_request_parts *p, uint64_t slo_ns);
 void gs_slo_join(struct gs_slo_counts *inout, const struct gs_slo_counts *from);
 /* Prints the lines of a metric; none if no request was counted. */
 void gs_slo_metric(const struct gs_slo_counts *c, const char *labels, FILE *f);
@@ -40,8 +48,9 @@ void gs_slo_metric(const struct gs_slo_counts *c, const char *labels, FILE *f);
 struct gs_slo_recent {
 	struct gs_slo_counts pieces[GS_SLO_PIECES]; /* of 5 s each, by its number */
 	uint64_t last;                              /* number of the last piece with requests */
+	uint64_t slo_ns;                            /* by which all of these were judged */
 };
-/* @now_ns does not fall from call to call. */
+/* @now_ns does not fall from call to call. Begins anew if @slo_ns is another one than before. */
 void gs_slo_recent_count(struct gs_slo_recent *r, const struct gs_request_parts *p, uint64_t slo_ns,
 			 uint64_t now_ns);
 struct gs_slo_counts gs_slo_recent_sum(const struct gs_slo_recent *r, uint64_t now_ns);

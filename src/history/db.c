@@ -357,9 +357,10 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	if (!r)
 		r = check_tables(db, err);
 	if (!r && version < SCHEMA_VERSION)
-		r = gs_fail(err, -ENOTSUP,
-			    "%s is of an older gpusched: the daemon's next start begins a new one",
-			    db->path);
+		r = gs_fail(err, -ENOTSUP, "%s is of an older gpusched: the daemon's next start %s",
+			    db->path,
+			    version == WIDENED_VERSION ? "brings it up to date"
+						       : "begins a new one");
 	if (r)
 		db_close(db);
 	return r;

@@ -54,7 +54,7 @@ like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto
 choice() {
 	jq -r '.gpus[0].choice' <<<"$advice"
 }
-like "$(choice)" 'row A.: class lc, class be, policy auto; or run --share' \
+like "$(choice)" 'row A.: class lc, class be, policy auto; run --share for all .row C. if' \
 	"where thread blocks are not known, the line names both means"
 while read -r command; do
 	"$gpusched" ${command#gpusched } >/dev/null || not_ok "the printed command succeeds: $command"

@@ -741,17 +741,25 @@ static void test_many_short_wishes(void **state)
  */
 static void test_suspensions_of_a_crowd_last_longer(void **state)
 {
-	const struct gpusched_class cls = { .suspend_limit_ms = 500, .starve_limit_ms = 100 };
+	const struct gpusched_class usual = { .suspend_limit_ms = GPUSCHED_SUSPEND_LIMIT_MS },
+				    own = { .suspend_limit_ms = 500 };
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
-	gs_core_class(world.core, 0, &cls);
-	for (uint32_t id = 2; id <= 8; id++)
-		touch(new_tsg(id, id > 4));
+	for (uint32_t id = 2; id <= 16; id++)
+		touch(new_tsg(id, id > 12));
+	gs_core_class(world.core, 0, &usual);
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
-	pass(990 * NS_PER_MS); /* a quarter of a second for each of the four on its GPU */
+	pass(2990 * NS_PER_MS); /* a quarter of a second for each of the twelve on its GPU */
 	assert_int_equal(world.hw[0].runnable, 0);
 	pass(20 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+	want(t, GPUSCHED_RUNNABLE, 1);
+	touch(t);
+	gs_core_class(world.core, 0, &own); /* what root has set holds in a crowd, too */
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	pass(510 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
