@@ -69,14 +69,14 @@ check "live: a slice of 200 s is refused for each" wait_for 10 eval '[ "$(counte
 is "$(sim 3 '"\(.engine.refused_range) \(.policy_failure) \(.passed)"')" "3 null true" "sim: a slice of 200 s is refused for each, and the policy goes on"
 is "$(policy_now)" worlds "live: the policy goes on"
 
-# ---- law 1: a suspension without an end is ended by the limit of 10 s
+# ---- law 1: a suspension without an end is ended by the limit of 2 s
 start_policy 1
 check "live: all three are suspended" wait_for 5 suspended 3
 check "live: the limit ends each suspension" wait_for 20 eval '[ "$(counter released_suspend)" = 3 ]'
 check "live: all three make progress" all_work
 is "$(sim 1 .engine.released_suspend)" 3 "sim: the limit ends each suspension"
-le "$(sim 1 '[.processes[].suspended_pct] | max')" 73 "sim: each was suspended for at most 73 % of 14 s (10 s)"
-ge "$(sim 1 '[.processes[].suspended_pct] | min')" 70 "sim: each was suspended for at least 70 %"
+le "$(sim 1 '[.processes[].suspended_pct] | max')" 16 "sim: each was suspended for at most 16 % of 14 s (2 s)"
+ge "$(sim 1 '[.processes[].suspended_pct] | min')" 13 "sim: each was suspended for at least 13 %"
 
 # ---- law 2: a policy that changes settings at each tick gets 5 % of the time for calls, and 50 ms
 start_policy 2
