@@ -31,7 +31,7 @@ row() { # FILTER
 }
 suspended() { # one is suspended for 4 of 6 s; with JSON, or as the rest of the arguments say
 	"$gpusched" suspend "pid:$one" --for 4s >/dev/null &
-	advice=$("$gpusched" advise --for 6s "$@")
+	advice=$("$gpusched" advise --for 6s --why "$@")
 	wait $!
 }
 suspended --json

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 180
+# timeout: 300
 # `make install` puts every file where it belongs, and the programs work from there.
 . "$(dirname "$0")/lib.sh"
 command -v meson >/dev/null || { skip "installing" "no meson"; done_testing; }

@@ -49,7 +49,7 @@ is "$(program be '"\(.kind) \(.class) \(.means) \(.wait_us.share < .wait_us.slic
 # ---- a service that never ran, beside slices
 start plain --class be --means slices -- "$gsload" be $fixed --block-us 30
 advises() { # PATTERN
-	"$gpusched" advise --for 100ms | grep -q "$1"
+	"$gpusched" advise --for 100ms --why | grep -q "$1"
 }
 start service --class lc --means auto -- "$gsload" lc $fixed
 said=$(said service)
