@@ -65,7 +65,7 @@ static const struct cli_opt history_opts[] = {
 
 static const struct cli_opt advise_opts[] = {
 	{ "for", 't', "TIME", "how long to watch (10s)" },
-	{ "why", 0, NULL, "also say what each program is, and what it loses to whom" },
+	{ "why", 0, NULL, "add a row for each program: its kind, its losses" },
 	END,
 };
 
