@@ -138,11 +138,32 @@ static void test_window_of_few(void **state)
 	assert_int_equal(c.requests, 2);
 }
 
+/* What was late by another time than the present one says nothing. */
+static void another_time_begins_anew(void **state)
+{
+	const struct gs_request_parts p = { .took_ns = SLO + 1 };
+	struct gs_slo_of_time of = { 0 };
+	struct gs_slo_recent r = { 0 };
+	struct gs_slo_counts c;
+
+	gs_slo_count_anew(&of, &p, SLO);
+	gs_slo_recent_count(&r, &p, SLO, 1000000 * MS);
+	counts_are(&of.counts, 1, 1, 0, 1);
+	gs_slo_count_anew(&of, &p, 2 * SLO);
+	gs_slo_recent_count(&r, &p, 2 * SLO, 1000001 * MS);
+	counts_are(&of.counts, 1, 0, 0, 0);
+	c = gs_slo_recent_sum(&r, 1000001 * MS);
+	counts_are(&c, 1, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reason),        cmocka_unit_test(test_join),
-		cmocka_unit_test(test_metric),        cmocka_unit_test(test_window_of_many),
+		cmocka_unit_test(another_time_begins_anew),
+		cmocka_unit_test(test_reason),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_metric),
+		cmocka_unit_test(test_window_of_many),
 		cmocka_unit_test(test_window_of_few),
 	};
 
