@@ -35,7 +35,7 @@ sources() { # TARGET: what it is made of
 		echo src/requests/{args,target}.c src/rm/setting.c
 		;;
 	nri) echo src/nri/{frames,pods,session}.c src/process/pod_synonyms.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
-	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/{openmetrics,request_cost}.c src/history/figures.c ;;
+	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/{openmetrics,request_cost,slo}.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
 }
