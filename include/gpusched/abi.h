@@ -583,7 +583,6 @@ struct gpusched_class {
 	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
 	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
 	X(ORPHAN, "orphan", "a process used a TSG that is not in the table") \
-	X(ODD, "odd", "something is not as it should be on a GPU") \
 	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work") \
 	X(FINDING, "finding", "something that gpusched status tells of began, or is over") \
 	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again") \

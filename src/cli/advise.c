@@ -8,171 +8,94 @@
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
-#include "cli/advise.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
 #include "mps/control.h"
-#include "policy/policy.h"
 
 #define WINDOW_US 10000000
 
-/* ---- what was seen --------------------------------------------------------------------------- */
+/* ---- what a program loses, and what helps it ----------------------------------------------- */
+
+/* One GPU of the daemon's answer: it has judged its programs. */
+struct crowd {
+	const json_t *gpu, *helps; /* what helps, by the name of a kind */
+	const char *policy;        /* the policy that runs; NULL: none */
+	double window_ms, span_s;  /* the window by the host's clock, and by the GPU's */
+	bool fits;                 /* the policy is the one that fits */
+};
+
+static const char *string_of(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+static bool is_true(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
+static const json_t *help_of(const struct crowd *c, const json_t *tsg)
+{
+	const char *kind = string_of(tsg, "looks_like");
+
+	return json_object_get(c->helps, kind ? kind : "");
+}
 
 static double sum_of(const json_t *t, const char *key)
 {
 	return gs_json_number(json_object_get(t, "sums"), key);
 }
 
-static struct gs_program_seen seen_of(const json_t *t, double span_s)
-{
-	const char *by = json_string_value(json_object_get(t, "suspended_by"));
-	bool came = json_is_true(json_object_get(t, "came"));
-	bool hidden = json_is_true(json_object_get(t, "hidden"));
-
-	return (struct gs_program_seen){
-		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
-		.hidden = hidden,
-		.server = json_is_true(json_object_get(t, "mps")),
-		/* a program that only the policy suspends has turns to judge it by */
-		.suspended = by && ((strcmp(by, "policy") && strcmp(by, "request")) ||
-				    sum_of(t, "turns") <= 0),
-		.span_s = span_s,
-		.held_s = sum_of(t, "held_ms") / 1e3,
-		.turns = sum_of(t, "turns"),
-		.slice_ended = sum_of(t, "slice_ended"),
-		.drained = sum_of(t, "drained"),
-		.returns = sum_of(t, "returns"),
-		.waited_s = gs_json_at(t, "waited_pct") ? sum_of(t, "waited_ms") / 1e3 : NAN,
-		.launches = gs_json_at(t, "launches") ? gs_json_number(t, "launches") : NAN,
-		.timeslice_us = (uint32_t)gs_json_number(t, "timeslice_us"),
-	};
-}
-
-static uint32_t longest_beside(const json_t *tsgs, const json_t *than)
-{
-	double longest = 0;
-	json_t *t;
-	size_t i;
-
-	json_array_foreach((json_t *)tsgs, i, t)
-		if (t != than)
-			longest = fmax(longest, gs_json_number(t, "timeslice_us"));
-	return (uint32_t)longest;
-}
-
-/* One GPU and its programs. */
-struct crowd {
-	struct advise_crowd c;
-	const char *policy;       /* the policy that runs; NULL: none */
-	const char *reason;       /* why the GPU's log is not read; NULL: it is read */
-	json_t *programs;         /* rows of the answer, one for each program */
-	double lost_pct;          /* GPU time lost in switches, %; NAN: unknown */
-	double turn_cost_s;       /* cost of a turn without work; NAN: unknown */
-	double span_s, window_ms; /* by the GPU's clock; by the host's */
-	long long gpu;
-};
-
 static void put(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
 }
 
-/*
- * True if the TSG was in CTA mode at both ends of the window. CUDA sets CILP, and gpusched sets no
- * other mode by itself. So its owner or a person chose CTA because its thread blocks are short.
- */
-static bool stays_in_cta(const json_t *t)
+static void put_figures(const struct crowd *c, const json_t *t, json_t *o)
 {
-	const char *was = json_string_value(json_object_get(t, "preempt_mode_before")),
-		   *is = json_string_value(json_object_get(t, "preempt_mode"));
+	bool known = c->span_s > 0 && !is_true(t, "came") && gs_json_at(t, "sums");
 
-	return was && is && !strcmp(was, "cta") && !strcmp(is, "cta");
-}
-
-static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
-{
-	static const char *const keys[] = { "pid", "uid", "comm", "class" };
-	struct gs_program_seen s = seen_of(t, c->span_s);
-	enum gs_program_kind kind;
-	json_t *o = json_object();
-
-	s.beside_us = beside_us;
-	s.turn_cost_s = c->turn_cost_s;
-	kind = gs_program_kind(&s);
-	for (size_t i = 0; i < GS_COUNT(keys); i++) {
-		json_t *v = json_object_get(t, keys[i]);
-
-		json_object_set(o, keys[i], v ? v : json_null());
-	}
-	json_object_set_new(o, "gpu", json_integer(c->gpu));
-	json_object_set_new(o, "kind", json_string(gs_program_kind_name(kind)));
-	json_object_set_new(o, "why", json_string(gs_program_kind_text(kind)));
-	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
 	/* the GPU and its programs are read at slightly different times, so cap the part */
-	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
-	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
+	put(o, "held_pct", known ? fmin(100, sum_of(t, "held_ms") / 10 / c->span_s) : NAN);
+	put(o, "waited_pct",
+	    known && gs_json_at(t, "waited_pct") ? sum_of(t, "waited_ms") / 10 / c->span_s : NAN);
 	put(o, "suspended_pct",
 	    c->window_ms > 0 && gs_json_at(t, "sums.suspended_ms")
 		    ? fmin(100, 100 * sum_of(t, "suspended_ms") / c->window_ms)
 		    : NAN);
-	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
-	put(o, "launches_per_s", s.launches / s.span_s);
-	json_object_set_new(o, "untold",
-			    json_boolean(cli_status_is_untold(json_object_get(t, "policy_says"))));
-	json_object_set(o, "requests_by", json_object_get(t, "requests_by") ?: json_null());
-	c->c.n[kind]++;
-	c->c.short_blocks |= kind == GS_PROGRAM_BATCH && stays_in_cta(t);
-	json_array_append_new(c->programs, o);
+	put(o, "turns_per_s", known ? sum_of(t, "turns") / c->span_s : NAN);
+	put(o, "launches_per_s",
+	    gs_json_at(t, "launches") ? gs_json_number(t, "launches") / c->span_s : NAN);
 }
 
-static enum gs_program_kind kind_of(const json_t *program)
+static bool has_word(const json_t *words, const char *word)
 {
-	const char *name = json_string_value(json_object_get(program, "kind"));
-	enum gs_program_kind k = GS_PROGRAM_UNSEEN;
-
-	while (k < GS_PROGRAM_KIND_MAX - 1 && strcmp(gs_program_kind_name(k), name ? name : ""))
-		k++;
-	return k;
-}
-
-/* ---- what a program loses, and the means ------------------------------------------------- */
-
-/*
- * Adds which programs take GPU time from this one. A request may have to wait for one slice of each
- * batch program; a batch program waits for the slices of all others.
- */
-static void put_loss(const struct crowd *c, json_t *o, enum gs_program_kind kind)
-{
-	json_t *to = json_array(), *other;
-	double slices = 0;
+	json_t *v;
 	size_t i;
 
-	json_array_foreach(c->programs, i, other) {
-		enum gs_program_kind k = kind_of(other);
-		bool counts = k == GS_PROGRAM_BATCH ||
-			      (kind == GS_PROGRAM_BATCH &&
-			       (k == GS_PROGRAM_WHOLE || k == GS_PROGRAM_LAUNCH_BOUND));
-
-		if (other == o || !counts)
-			continue;
-		json_array_append(to, json_object_get(other, "pid"));
-		slices += gs_json_number(other, "timeslice_us");
-	}
-	if (kind != GS_PROGRAM_WHOLE && kind != GS_PROGRAM_LAUNCH_BOUND && kind != GS_PROGRAM_BATCH)
-		json_array_clear(to);
-	put(o, "may_wait_us",
-	    (kind == GS_PROGRAM_WHOLE || kind == GS_PROGRAM_LAUNCH_BOUND) && json_array_size(to)
-		    ? slices
-		    : NAN);
-	json_object_set_new(o, "loses_to", to);
+	json_array_foreach((json_t *)words, i, v)
+		if (word && !strcmp(json_string_value(v), word))
+			return true;
+	return false;
 }
 
-static bool has_class(const json_t *program, const char *name)
+/* Adds which programs take GPU time from this one, and the longest that a request waits for them. */
+static void put_loss(const struct crowd *c, const json_t *t, const json_t *help, json_t *o)
 {
-	const char *class_name = json_string_value(json_object_get(program, "class"));
+	const json_t *kinds = json_object_get(help, "loses_to");
+	json_t *to = json_array(), *other;
+	double slices_us = 0;
+	size_t i;
 
-	return class_name && !strcmp(class_name, name);
+	json_array_foreach(json_object_get(c->gpu, "tsgs"), i, other) {
+		if (other == t || !has_word(kinds, string_of(other, "looks_like")))
+			continue;
+		json_array_append(to, json_object_get(other, "pid"));
+		slices_us += gs_json_number(other, "timeslice_us");
+	}
+	put(o, "may_wait_us", is_true(help, "by_slices") && json_array_size(to) ? slices_us : NAN);
+	json_object_set_new(o, "loses_to", to);
 }
 
 #define MPS "nvidia-cuda-mps-control"
@@ -191,98 +114,96 @@ static const char *sudo(bool for_root)
 	return for_root && geteuid() ? "sudo " : "";
 }
 
-/* Lists remedies that help now before those that help only at the program's next start (a pool). */
-static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kind)
+/* Lists commands that help now before those that help only at the program's next start. */
+static void put_help(const struct crowd *c, const json_t *t, const json_t *help, json_t *o)
 {
-	enum advise_means m = advise_means(kind, &c->c);
-	long long pid = json_integer_value(json_object_get(o, "pid"));
-	const char *policy = advise_policy(&c->c), *want = kind == GS_PROGRAM_BATCH ? "be" : "lc";
-	bool mine = json_integer_value(json_object_get(o, "uid")) == geteuid();
-	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE || m == ADVISE_DO_POOL;
+	const char *want = string_of(help, "class"), *is = string_of(t, "class"),
+		   *run = string_of(help, "run");
+	long long pid = json_integer_value(json_object_get(t, "pid"));
+	bool mine = json_integer_value(json_object_get(t, "uid")) == geteuid();
+	bool set = is_true(help, "set"), right = is && want && !strcmp(is, want);
 	json_t *list = json_array();
 
-	if ((m == ADVISE_DO_LC || m == ADVISE_DO_BE) && has_class(o, want) && policy && c->policy &&
-	    !strcmp(policy, c->policy))
-		m = ADVISE_DO_NOTHING; /* class and policy are right already */
-	if (by_class && policy && !has_class(o, want))
+	if (set && !right)
 		json_array_append_new(list,
 				      json_sprintf("%sgpusched class set pid:%lld %s",
 						   sudo(!mine || !strcmp(want, "lc")), pid, want));
-	if (m == ADVISE_DO_POOL || m == ADVISE_DO_SHARE)
+	if (run)
 		json_array_append_new(
 			list, json_sprintf("gpusched run --%s --class %s -- COMMAND # instead of "
 					   "process %lld%s%s",
-					   m == ADVISE_DO_POOL ? "pool" : "share",
-					   m == ADVISE_DO_POOL ? "be" : want, pid,
-					   geteuid() && m == ADVISE_DO_SHARE && !strcmp(want, "lc")
+					   run, want, pid,
+					   geteuid() && !strcmp(want, "lc")
 						   ? "; root gives class lc, or AllowClass="
 						   : "",
 					   has_mps() ? "" : "; first install " MPS));
-	json_object_set_new(o, "means", json_string(advise_means_name(m)));
-	json_object_set_new(o, "text", json_string(advise_means_text(m)));
+	if (set && right && c->fits && !run)
+		help = json_object_get(c->gpu, "no_help");
+	json_object_set(o, "means", json_object_get(help, "means"));
+	json_object_set(o, "text", json_object_get(help, "text"));
 	json_object_set_new(o, "do", list);
 }
 
-static json_t *gpu_json(const struct crowd *c)
+static void add_program(const struct crowd *c, const json_t *t, json_t *programs)
 {
-	const char *policy = advise_policy(&c->c);
-	bool runs = policy && c->policy && !strcmp(policy, c->policy);
-	json_t *o = json_pack("{s:I, s:s?, s:s?}", "gpu", (json_int_t)c->gpu, "policy", c->policy,
-			      "reason", c->reason);
-	json_t *list = json_array();
+	static const char *const keys[][2] = {
+		{ "pid", "pid" },
+		{ "uid", "uid" },
+		{ "comm", "comm" },
+		{ "class", "class" },
+		{ "looks_like", "kind" },
+		{ "looks_like_why", "why" },
+		{ "timeslice_us", "timeslice_us" },
+		{ "requests_by", "requests_by" },
+	};
+	const json_t *help = help_of(c, t);
+	json_t *o = json_object();
 
-	put(o, "lost_pct", c->lost_pct);
-	if (policy && !runs)
+	json_object_set(o, "gpu", json_object_get(c->gpu, "gpu"));
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		json_object_set(o, keys[i][1], json_object_get(t, keys[i][0]) ?: json_null());
+	put_figures(c, t, o);
+	json_object_set_new(o, "judged", json_boolean(is_true(help, "judged")));
+	json_object_set_new(o, "untold",
+			    json_boolean(cli_status_is_untold(json_object_get(t, "policy_says"))));
+	put_loss(c, t, help, o);
+	put_help(c, t, help, o);
+	json_array_append_new(programs, o);
+}
+
+static void add_gpu(const struct crowd *c, json_t *gpus)
+{
+	const char *wanted = string_of(c->gpu, "policy_wanted");
+	json_t *o =
+		json_pack("{s:O, s:s?, s:O, s:O, s:O, s:[]}", "gpu", json_object_get(c->gpu, "gpu"),
+			  "policy", c->policy, "reason", json_object_get(c->gpu, "reason"),
+			  "lost_pct", json_object_get(c->gpu, "lost_pct"), "choice",
+			  json_object_get(c->gpu, "choice"), "do");
+
+	if (wanted && !c->fits)
 		json_array_append_new(
-			list, json_sprintf("%sgpusched policy start %s", sudo(true), policy));
-	json_object_set_new(o, "do", list);
-	json_object_set_new(o, "choice", json_string(advise_line_text(advise_line(&c->c))));
-	return o;
+			json_object_get(o, "do"),
+			json_sprintf("%sgpusched policy start %s", sudo(true), wanted));
+	json_array_append_new(gpus, o);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
-
-static bool installed(const char *policy)
+static void take_gpu(const json_t *status, const json_t *gpu, json_t *ret)
 {
-	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
-
-	return !gs_policy_info(policy, &info, NULL);
-}
-
-static void judge_gpu(const json_t *status, const json_t *gpu, const struct advise_crowd *means,
-		      json_t *ret)
-{
-	struct crowd c = { .c = *means };
-	CLEANUP_JSON json_t *mine = json_array();
-	const json_t *lost = gs_json_at(gpu, "lost_pct"), *tsgs = json_object_get(gpu, "tsgs");
-	const json_t *costs = json_object_get(gpu, "costs"),
-		     *cost = gs_json_at(costs, "idle_turn_us"),
-		     *save = gs_json_at(costs, "save_us");
-	json_t *t, *o;
+	const char *wanted = string_of(gpu, "policy_wanted");
+	struct crowd c = {
+		.gpu = gpu,
+		.helps = json_object_get(gpu, "helps"),
+		.policy = string_of(status, "policy"),
+		.window_ms = gs_json_number(status, "window_ms"),
+		.span_s = gs_json_number(gpu, "span_ms") / 1e3,
+	};
+	json_t *t;
 	size_t i;
 
-	c.gpu = json_integer_value(json_object_get(gpu, "gpu"));
-	c.policy = json_string_value(json_object_get(status, "policy"));
-	c.reason = json_string_value(json_object_get(gpu, "reason"));
-	c.lost_pct = lost ? json_number_value(lost) : NAN;
-	c.window_ms = gs_json_number(status, "window_ms");
-	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
-	/*
-	 * the log does not show this cost: unless somebody measured it, assume two thirds of a
-	 * save, as on an H200
-	 */
-	c.turn_cost_s = cost   ? json_number_value(cost) / 1e6
-			: save ? json_number_value(save) / 1.5e6
-			       : NAN;
-	c.programs = mine;
-	json_array_foreach((json_t *)tsgs, i, t)
-		add_program(&c, t, longest_beside(tsgs, t));
-	json_array_foreach(mine, i, o) {
-		put_loss(&c, o, kind_of(o));
-		put_means(&c, o, kind_of(o));
-	}
-	json_array_extend(json_object_get(ret, "programs"), mine);
-	json_array_append_new(json_object_get(ret, "gpus"), gpu_json(&c));
+	c.fits = wanted && c.policy && !strcmp(wanted, c.policy);
+	json_array_foreach(json_object_get(gpu, "tsgs"), i, t)
+		add_program(&c, t, json_object_get(ret, "programs"));
+	add_gpu(&c, json_object_get(ret, "gpus"));
 }
 
 /* ---- what is remembered ---------------------------------------------------------------------- */
@@ -455,7 +376,7 @@ static void print_no_commands(const json_t *programs, const json_t *gpus)
 	json_t *row;
 
 	json_array_foreach((json_t *)programs, i, row)
-		judged += gs_program_kind_is_known(kind_of(row));
+		judged += is_true(row, "judged");
 	puts(judged == json_array_size(programs) ? "nothing has to be done"
 	     : judged ? "nothing has to be done for the programs of which something is known"
 		      : "nothing is known of these programs: ask again when they compete");
@@ -514,11 +435,6 @@ static void print_all(const struct cli *c, const json_t *o)
 int cli_advise(struct cli *c)
 {
 	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *status = NULL;
-	const struct advise_crowd means = {
-		.has_auto = installed("auto"),
-		.has_pool = cli_find_run_option(c->table, "pool"),
-		.has_share = cli_find_run_option(c->table, "share"),
-	};
 	uint64_t window_us = WINDOW_US;
 	struct gs_error err = { 0 };
 	json_t *gpu;
@@ -536,7 +452,7 @@ int cli_advise(struct cli *c)
 	if (r)
 		return gs_error_exit(r);
 	json_array_foreach(json_object_get(status, "gpus"), i, gpu)
-		judge_gpu(status, gpu, &means, o);
+		take_gpu(status, gpu, o);
 	add_remembered(json_object_get(o, "programs"));
 	json_object_set(o, "findings", json_object_get(status, "findings"));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));

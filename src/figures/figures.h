@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * figures.h - collects figures of TSGs and GPUs: GPU time, sums, anomalies, metrics
+ * figures.h - collects figures of TSGs and GPUs: GPU time, sums, metrics
  */
 #ifndef GPUSCHED_FIGURES_FIGURES_H
 #define GPUSCHED_FIGURES_FIGURES_H
@@ -10,7 +10,6 @@
 struct gs_finding;
 struct gs_ledger;
 struct gs_memory;
-struct gs_anomalies;
 struct gs_request_costs;
 
 struct gs_call_stats {
@@ -27,7 +26,6 @@ struct gs_figures {
 	struct gs_cost_book *book;      /* NULL: no log is read */
 	struct gs_ledger *ledger;       /* NULL: the instance is no daemon */
 	struct gs_memory *memory;       /* NULL: the instance is no daemon */
-	struct gs_anomalies *anomalies; /* NULL: no client watches */
 	struct gs_request_costs *costs; /* NULL: no request was told */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/*
@@ -42,7 +40,7 @@ struct gs_figures {
 };
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);
-/* Call this after the ledger, the anomalies and GPU time have ended. */
+/* Call this after the ledger and GPU time have ended. */
 void gs_figures_free(struct gs_figures *fig);
 /*
  * For a daemon that reads the GPUs' logs and keeps a history. @server_of: as in struct gs_figures.

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "means/kind.h"
+#include "figures/program_kind.h"
 
 enum gs_role { GS_ROLE_OTHER, GS_ROLE_LC, GS_ROLE_BE };
 

@@ -137,9 +137,7 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	struct gs_remembered *r;
 	unsigned int dropped = 0;
 
-	seen.turn_cost_s = costs.idle_turn_ns ? (double)costs.idle_turn_ns / 1e9
-			   : costs.save_ns    ? (double)costs.save_ns / 1.5e9
-					      : NAN;
+	seen.turn_cost_s = gs_program_kind_turn_cost(&costs);
 	take_neighbours(k, w, &seen, &e.be_beside);
 	e.kind = gs_program_kind(&seen);
 	gs_leaving_tell(&w->leaving, &e);

@@ -11,6 +11,8 @@
 #include "basic/clock.h"
 #include "control/lease.h"
 #include "control/starting.h"
+#include "figures/cost_book.h"
+#include "figures/crowd.h"
 #include "figures/request_costs.h"
 #include "figures/gpu_time.h"
 #include "figures/kept_off.h"
@@ -70,6 +72,10 @@ struct status {
 	size_t gpu, rows;                    /* the current GPU, and its rows so far */
 	unsigned int mig;                    /* TSGs in MIG partitions of the current GPU */
 	unsigned int apart;                  /* TSGs in an unknown partition of the current GPU */
+	struct gs_gpu_rates rates;           /* of the current GPU */
+	struct gs_crowd crowd;               /* programs of the current GPU */
+	double turn_cost_s;                  /* cost of a turn there without work; NAN: unknown */
+	uint32_t slices[2];                  /* the two longest timeslices there */
 	struct gs_kept_off off;              /* TSG of the current GPU */
 	struct gs_classless_facts classless; /* programs of the current GPU */
 	struct gs_polmap says;               /* the policy's remarks on TSGs; fd -1: it has none */
@@ -134,6 +140,52 @@ static void put_sums(json_t *o, const struct gs_window_tsg *w)
 	json_object_set_new(o, "came", json_boolean(w->came));
 }
 
+/*
+ * True if the TSG was in CTA mode at both ends of the window. CUDA sets CILP, and gpusched sets no
+ * other mode by itself. So its owner or a person chose CTA because its thread blocks are short.
+ */
+static bool stays_in_cta(const struct gpusched_tsg *rec, const struct gs_window_tsg *w)
+{
+	const struct gpusched_settings is = gs_record_is(rec);
+
+	return w->was.valid & is.valid & GPUSCHED_PREEMPT_MODE &&
+	       w->was.preempt_mode == GPUSCHED_PREEMPT_CTA &&
+	       is.preempt_mode == GPUSCHED_PREEMPT_CTA;
+}
+
+/* Judges what kind of program the TSG's looks like, and counts it among those of the GPU. */
+static void put_kind(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
+		     const struct gs_window_tsg *w, json_t *o)
+{
+	const struct gs_tsg_sums *s = &w->grown;
+	uint32_t slice_us = gs_record_is(rec).timeslice_us;
+	bool by_policy =
+		rec->suspend_by == GPUSCHED_BY_POLICY || rec->suspend_by == GPUSCHED_BY_REQUEST;
+	const struct gs_program_seen seen = {
+		.known = w->known && !w->came && t->rates.span_ms > 0,
+		.hidden = !(gs_view_record(&rq->view, rec) & GS_SEES_TIMES),
+		.server = rec->flags & GPUSCHED_TSG_MPS,
+		/* a program that only the policy suspends has turns to judge it by */
+		.suspended = rec->suspend_by != GPUSCHED_BY_NOBODY && !(by_policy && s->turns),
+		.span_s = t->rates.span_ms / 1e3,
+		.held_s = (double)s->held_ns / 1e9,
+		.turns = (double)s->turns,
+		.slice_ended = (double)s->cut,
+		.drained = (double)s->drained,
+		.returns = (double)s->returns,
+		.waited_s = isnan(w->rates.waited_pct) ? NAN : (double)s->wait_ns / 1e9,
+		.launches = w->counted ? (double)w->launches : NAN,
+		.timeslice_us = slice_us,
+		.beside_us = t->slices[slice_us == t->slices[0]],
+		.turn_cost_s = t->turn_cost_s,
+	};
+	enum gs_program_kind kind = gs_program_kind(&seen);
+
+	gs_crowd_add(&t->crowd, kind, stays_in_cta(rec, w));
+	json_object_set_new(o, "looks_like", json_string(gs_program_kind_name(kind)));
+	json_object_set_new(o, "looks_like_why", json_string(gs_program_kind_text(kind)));
+}
+
 static const char *mode_of(const struct gpusched_settings *s)
 {
 	return s->valid & GPUSCHED_PREEMPT_MODE
@@ -141,7 +193,7 @@ static const char *mode_of(const struct gpusched_settings *s)
 		       : NULL;
 }
 
-static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
+static json_t *row_of(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
 		      const struct gs_window_tsg *w, double calm)
 {
 	static const char *const keys[] = {
@@ -167,6 +219,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 	json_object_set_new(o, "waiting", w->known ? json_boolean(w->waiting) : json_null());
 	gs_rates_put_tenths(o, "calm_wait_pct", calm);
 	put_sums(o, w);
+	put_kind(rq, t, rec, w, o);
 	gs_view_row(&rq->view, rec, o);
 	return o;
 }
@@ -296,7 +349,7 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	judge_holder(rq, t, rec);
 	if (sees(rq, rec))
 		gs_kept_off_take(&t->off, rq->rs->figures, rec);
-	row = row_of(rq, rec, &w, calm);
+	row = row_of(rq, t, rec, &w, calm);
 	json_object_set_new(row, "policy_says",
 			    t->says.fd >= 0 && sees(rq, rec)
 				    ? gs_polmap_says(&t->says, rec->task.id)
@@ -320,10 +373,8 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	g.read = rq->rs->hub->opts.daemon && !rq->rs->hub->watch_only;
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
-	gs_gpu_rates_unknown(&g.window);
+	g.window = t->rates;
 	gs_gpu_rates_unknown(&g.lately);
-	if (t->window)
-		gs_window_gpu(rq->rs->figures, t->window, i, &g.window);
 	json_object_set_new(o, "gpu", json_integer(gpu->index));
 	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
 	json_object_set_new(o, "log", json_boolean(a.open));
@@ -341,6 +392,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 		gs_window_free(w);
 	}
 	json_object_set_new(o, "window_1s", lately);
+	gs_crowd_json(&t->crowd, o);
 	gs_verdict_gpu(&g, &t->found);
 	gs_kept_off_judge(&t->off, rq->rs->figures, i, &t->found);
 	gs_verdict_classless(&t->classless, &t->found);
@@ -441,9 +493,31 @@ static bool has_row(const struct gs_request *rq, const struct status *t,
 	       gs_record_gpu(rq->rs->hub, rec) == &rq->rs->hub->gpus[t->gpu];
 }
 
-static void begin_gpu(struct status *t)
+/* Finds the two longest timeslices on the current GPU: a TSG competes with the longest of others. */
+static void find_slices(struct gs_request *rq, struct status *t)
 {
+	t->slices[0] = t->slices[1] = 0;
+	for (size_t i = 0; i < t->sel.n; i++) {
+		uint32_t us = gs_record_is(&t->sel.recs[i]).timeslice_us;
+
+		if (!has_row(rq, t, &t->sel.recs[i]) || us <= t->slices[1])
+			continue;
+		t->slices[1] = us > t->slices[0] ? t->slices[0] : us;
+		t->slices[0] = us > t->slices[0] ? us : t->slices[0];
+	}
+}
+
+static void begin_gpu(struct gs_request *rq, struct status *t)
+{
+	struct gs_costs costs = gs_cost_book_costs(rq->rs->figures, t->gpu);
+
 	fputs(t->gpu ? ",{\"tsgs\":[" : "{\"tsgs\":[", t->out);
+	gs_gpu_rates_unknown(&t->rates);
+	if (t->window)
+		gs_window_gpu(rq->rs->figures, t->window, t->gpu, &t->rates);
+	t->crowd = (struct gs_crowd){ 0 };
+	t->turn_cost_s = gs_program_kind_turn_cost(&costs);
+	find_slices(rq, t);
 	t->sel.at = t->rows = t->mig = t->apart = 0;
 	t->off = (struct gs_kept_off){ 0 };
 	t->classless = (struct gs_classless_facts){ 0 };
@@ -465,7 +539,7 @@ static int step_rows(struct gs_request *rq, uint64_t now_ns)
 		put_members(t, gpu_json(rq, t, t->gpu));
 		t->gpu++;
 		if (t->gpu < rq->rs->hub->ngpus)
-			begin_gpu(t);
+			begin_gpu(rq, t);
 	}
 	count_size(rq, t);
 	return t->gpu < rq->rs->hub->ngpus ? -EINPROGRESS : begin_findings(rq);
@@ -486,7 +560,7 @@ static int begin_rows(struct gs_request *rq)
 		return -ENOMEM;
 	fputs("{\"gpus\":[", t->out);
 	if (rq->rs->hub->ngpus)
-		begin_gpu(t);
+		begin_gpu(rq, t);
 	return gs_request_work(rq, step_rows);
 }
 

@@ -93,6 +93,8 @@ static const struct {
 	{ GS_SEES_LOAD, "gpu_pci" },
 	{ GS_SEES_LOAD, "class" },
 	{ GS_SEES_LOAD, "kind" },
+	{ GS_SEES_LOAD, "looks_like" }, /* says whether this viewer may see it */
+	{ GS_SEES_LOAD, "looks_like_why" },
 
 	{ GS_SEES_WHO, "id" },
 	{ GS_SEES_WHO, "pid" },
@@ -249,8 +251,7 @@ static bool is_private(const json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
 
-	return name && (!strcmp(name, gs_event_name(GPUSCHED_EV_ODD)) ||
-			!strcmp(name, gs_event_name(GPUSCHED_EV_FINDING)) ||
+	return name && (!strcmp(name, gs_event_name(GPUSCHED_EV_FINDING)) ||
 			!strcmp(name, gs_event_name(GPUSCHED_EV_BUDGET)) ||
 			!strcmp(name, gs_event_name(GPUSCHED_EV_LIMITED)));
 }

@@ -5,7 +5,6 @@
 #include "basic/cleanup.h"
 #include "requests/requests.h"
 #include "hub/json.h"
-#include "figures/anomalies.h"
 #include "requests/trace.h"
 
 struct gs_watch {
@@ -32,7 +31,6 @@ int gs_requests_watch(struct gs_requests *rs, const struct gs_peer *peer, gs_wat
 	rs->watches = w;
 	rs->hub->watched = true;
 	*ret_token = w->token;
-	gs_anomalies_begin(rs->figures);
 	return 0;
 }
 

@@ -90,13 +90,6 @@ uint32_t gs_costs_lead_us(const struct gs_costs *c)
 	return (uint32_t)((c->save_ns + c->switch_ns) / 1000);
 }
 
-uint64_t gs_costs_short_turn_ns(const struct gs_costs *c)
-{
-	if (!c->save_ns || !c->switch_ns)
-		c = &gs_costs_h200;
-	return (c->save_ns + c->switch_ns) * 4 / 3;
-}
-
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch)
 {
 	for (size_t i = 0; i < GS_COUNT(measured); i++)

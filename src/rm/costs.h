@@ -70,12 +70,6 @@ bool gs_costs_plausible(const struct gs_costs *c);
  */
 uint32_t gs_costs_slice_us(const struct gs_costs *c);
 
-/*
- * Length in ns below which a turn is short: 4/3 of the time to save a TSG and switch. Uses an
- * H200's costs if those of @c are unknown.
- */
-uint64_t gs_costs_short_turn_ns(const struct gs_costs *c);
-
 /* Time in us from the decision to leave one TSG to the START of the next; 0: unknown. */
 uint32_t gs_costs_lead_us(const struct gs_costs *c);
 

@@ -14,7 +14,6 @@
 #include "control/launches.h"
 #include "intake/rescan.h"
 #include "intake/settle.h"
-#include "figures/anomalies.h"
 #include "control/policy.h"
 #include "park/idle.h"
 #include "park/on_use.h"
@@ -141,7 +140,6 @@ static const struct gs_observer observers[] = {
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called,
 	  .process_ended = gs_calls_process_ended },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
-	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_anomalies_ended },
 	{ "engine", GS_ROOM_TOP, .ended = engine_ended, .overtaken = engine_overtaken },
 	{ "limits", GS_ROOM_TOP, .tapped = limit_tapped },
 	{

@@ -30,7 +30,6 @@
 #include "hub/loop.h"
 #include "requests/alerting.h"
 #include "requests/metrics.h"
-#include "figures/anomalies.h"
 #include "control/policy.h"
 #include "control/restoring.h"
 #include "figures/gpu_time.h"
@@ -559,7 +558,6 @@ static void end_acting(struct gs_service *s)
 	gs_means_end(s->means);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
-	gs_anomalies_end(s->figures);
 	gs_gpu_time_end(s->figures);
 	gs_intake_quiet(s->intake);
 	s->hub->results = sd_event_source_disable_unref(s->hub->results);

@@ -24,7 +24,7 @@ printf '%s\n' '# p' '' '## What it does' '' 'old' '' '## Good for' '' '## Use' '
 is "$(awk -f tools/policy_page.awk "$to/p.bpf.c" "$to/p.md" | paste -sd '|')" \
 	"# p||## What it does||One thing.||Another: it.||## Good for||Some.||## Use||stays||## Known weaknesses||- the first, goes on|- the second|" \
 	"a policy's page is made of its header's paragraphs and points"
-bad=$(grep -o 'row [A-Z]\b' src/cli/advise.h | sort -u | while read -r _ row; do
+bad=$(grep -o 'row [A-Z]\b' src/figures/crowd.h | sort -u | while read -r _ row; do
 	[ "$(grep -c "^| $row |" docs/choosing.md)" = 2 ] || echo "$row"
 done)
 is "$bad" "" "docs/choosing.md has the rows that advise names, in both tables"

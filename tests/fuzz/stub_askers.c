@@ -12,7 +12,6 @@
 #include "figures/memory.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
-#include "figures/anomalies.h"
 #include "process/pod_names.h"
 #include "hub/records.h"
 #include "figures/gpu_time.h"
@@ -163,10 +162,6 @@ json_t *gs_call_json(struct gs_hub *hub, const struct gs_engine_call *call)
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
 {
 	return NULL;
-}
-
-void gs_anomalies_begin(struct gs_figures *fig)
-{
 }
 
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)

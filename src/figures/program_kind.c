@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "means/kind.h"
+#include "figures/program_kind.h"
 
 #include <math.h>
+
+#include "rm/costs.h"
 
 /* Least number of turns that must have a known end, so that they say something. */
 #define MIN_TURNS 20
@@ -88,4 +90,15 @@ enum gs_program_kind gs_program_kind(const struct gs_program_seen *s)
 	if (is_batch(s, ended))
 		return GS_PROGRAM_BATCH;
 	return s->drained >= WHOLE_PART * ended ? service_kind(s) : GS_PROGRAM_UNSEEN;
+}
+
+/*
+ * The log does not show this cost: unless somebody measured it, assume two thirds of a save, as on
+ * an H200.
+ */
+double gs_program_kind_turn_cost(const struct gs_costs *costs)
+{
+	if (costs->idle_turn_ns)
+		return (double)costs->idle_turn_ns / 1e9;
+	return costs->save_ns ? (double)costs->save_ns / 1.5e9 : NAN;
 }

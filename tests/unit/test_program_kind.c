@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_advise.c - check how advise classifies programs, on the bench's loads in the model */
+/* test_program_kind.c - check kinds of programs, on the bench's loads in the model */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +10,13 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "cli/advise.h"
 #include "bench/model.h"
+#include "figures/program_kind.h"
+#include "rm/costs.h"
 
 #define SECONDS 10
 
-/* Returns the figures of a process that `gpusched advise` would get from the log alone. */
+/* Returns the figures of a process that `status` would get from the log alone. */
 static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
 				      size_t process)
 {
@@ -177,52 +178,12 @@ static void test_signs(void **state)
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_BATCH);
 }
 
-static void test_means(void **state)
+static void test_turn_cost(void **state)
 {
-	struct advise_crowd c = { .n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 1 } };
-
-	assert_int_equal(advise_means(GS_PROGRAM_WHOLE, &c), ADVISE_DO_LC);
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_BE);
-	assert_string_equal(advise_policy(&c), "lcbe");
-	c.n[GS_PROGRAM_BATCH] = 3;
-	assert_string_equal(advise_policy(&c), "rr");
-	c.has_auto = c.has_pool = c.has_share = true;
-	assert_string_equal(advise_policy(&c), "auto");
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_POOL);
-	c.n[GS_PROGRAM_LAUNCH_BOUND] = 1;
-	assert_int_equal(advise_means(GS_PROGRAM_LAUNCH_BOUND, &c), ADVISE_DO_SHARE);
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_SHARE);
-	c.has_share = c.has_pool = false;
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_BE);
-	assert_int_equal(advise_means(GS_PROGRAM_LAUNCH_BOUND, &c), ADVISE_DO_GRAPHS);
-	c.has_auto = false; /* lcbe and rr would starve the batch programs */
-	assert_null(advise_policy(&c));
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
-	c = (struct advise_crowd){ .n = { [GS_PROGRAM_BATCH] =
-						  2 } }; /* no program waits for an answer */
-	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
-	assert_null(advise_policy(&c));
-	assert_int_equal(advise_means(GS_PROGRAM_UNSEEN, &c), ADVISE_DO_UNKNOWN);
-}
-
-static void test_line(void **state)
-{
-	struct advise_crowd c = { .n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 3 } };
-
-	assert_int_equal(advise_line(&c), ADVISE_LINE_TURNS);
-	c.short_blocks = true;
-	assert_int_equal(advise_line(&c), ADVISE_LINE_SHORT_BLOCKS);
-	assert_non_null(strstr(advise_line_text(ADVISE_LINE_SHORT_BLOCKS), "run --share"));
-	c.n[GS_PROGRAM_LAUNCH_BOUND] = 1;
-	assert_int_equal(advise_line(&c), ADVISE_LINE_LAUNCHES);
-	c.n[GS_PROGRAM_WHOLE] = c.n[GS_PROGRAM_LAUNCH_BOUND] = 0;
-	assert_int_equal(advise_line(&c), ADVISE_LINE_BATCHES);
-	c.n[GS_PROGRAM_HIDDEN] = 1; /* it may be a service */
-	assert_int_equal(advise_line(&c), ADVISE_LINE_UNKNOWN);
-	c = (struct advise_crowd){ .n = { [GS_PROGRAM_WHOLE] = 2, [GS_PROGRAM_IDLE] = 1 } };
-	assert_int_equal(advise_line(&c), ADVISE_LINE_SERVICES);
-	c.n[GS_PROGRAM_WHOLE] = 1;
-	assert_int_equal(advise_line(&c), ADVISE_LINE_ALONE);
+	assert_true(gs_program_kind_turn_cost(
+			    &(struct gs_costs){ .idle_turn_ns = 4000, .save_ns = 90000 }) == 4e-6);
+	assert_true(gs_program_kind_turn_cost(&(struct gs_costs){ .save_ns = 90000 }) == 60e-6);
+	assert_true(isnan(gs_program_kind_turn_cost(&(struct gs_costs){ 0 })));
 }
 
 int main(void)
@@ -230,8 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_default), cmocka_unit_test(test_lcbe),
 		cmocka_unit_test(test_rr),      cmocka_unit_test(test_auto),
-		cmocka_unit_test(test_signs),   cmocka_unit_test(test_means),
-		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_signs),   cmocka_unit_test(test_turn_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

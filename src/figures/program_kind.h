@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind.h - judges by a program's turns what kind of program it is
+ * program_kind.h - judges by a program's turns what kind of program it is
  *
  * Pure. The turns come from the GPU's context-switch log, which shows nothing about a program that
  * has the GPU for itself. A launch-bound program is recognized by its counted launches.
  */
-#ifndef GPUSCHED_MEANS_KIND_H
-#define GPUSCHED_MEANS_KIND_H
+#ifndef GPUSCHED_FIGURES_PROGRAM_KIND_H
+#define GPUSCHED_FIGURES_PROGRAM_KIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct gs_costs;
 
 /* Figures of one compute TSG over a span of time. */
 struct gs_program_seen {
@@ -50,10 +52,12 @@ const char *gs_program_kind_name(enum gs_program_kind k);
 const char *gs_program_kind_text(enum gs_program_kind k);
 
 enum gs_program_kind gs_program_kind(const struct gs_program_seen *s);
+/* The part of a turn that is no work, in seconds; NAN: unknown. */
+double gs_program_kind_turn_cost(const struct gs_costs *costs);
 /* True if the figures were enough to tell. */
 static inline bool gs_program_kind_is_known(enum gs_program_kind k)
 {
 	return k != GS_PROGRAM_UNSEEN && k != GS_PROGRAM_UNCLEAR && k != GS_PROGRAM_HIDDEN;
 }
 
-#endif /* GPUSCHED_MEANS_KIND_H */
+#endif /* GPUSCHED_FIGURES_PROGRAM_KIND_H */
