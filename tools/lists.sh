@@ -27,6 +27,7 @@ indented() {
 
 between man/gpusched.8.scd verbs "$build/gpusched" help --man
 between man/gpusched-stats.8.scd counters "$build/gpuschedd" --help-counters
+between docs/security.md "limits by user" tools/user_limits.sh
 between docs/api.md verbs indented "$build/gpuschedd" --help-api
 mkdir -p "$to/completions"
 "$build/gpusched" help --completion >"$to/completions/gpusched.new"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/clock.h"
+#include "basic/user_limits.h"
 #include "rm/xid.h"
 
 /* One fault gives several lines: within this time they count as one. */
@@ -49,7 +50,7 @@ static struct gs_quarantine *place_for(struct gs_quarantines *q, uid_t uid)
 		if (!first || o->until_ns < first->until_ns)
 			first = o;
 	}
-	if (own < GS_QUARANTINE_USER && q->n < GS_QUARANTINE_MAX)
+	if (own < GS_USER_MAY_QUARANTINE && q->n < GS_QUARANTINE_MAX)
 		return &q->all[q->n++];
 	return first;
 }

@@ -21,7 +21,6 @@
 #define GS_QUARANTINE_NS (3600ull * 1000000000)
 #define GS_QUARANTINE_MOST_NS (168 * GS_QUARANTINE_NS)
 #define GS_QUARANTINE_MAX 256u
-#define GS_QUARANTINE_USER 32u
 #define GS_XID_GPUS 64u /* time-outs are counted for these GPUs */
 
 /* A program in quarantine, or one that was. */

@@ -12,6 +12,7 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "engine/fields.h"
 #include "control/control.h"
 #include "control/follow.h"
@@ -229,7 +230,7 @@ static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *re
 
 	for (size_t i = 0; rec->task.uid && i < saved->ntsgs; i++)
 		n += saved->tsgs[i].uid == rec->task.uid;
-	return n < GS_SAVED_TSGS_USER;
+	return n < GS_USER_MAY_SAVED;
 }
 
 /*

@@ -24,7 +24,6 @@ struct gs_peer;
 
 #define GS_SAVED_TWICE_NS (60 * NS_PER_S)
 #define GS_SAVED_TSGS 4096
-#define GS_SAVED_TSGS_USER 1024 /* for each user other than root */
 
 struct gs_saved_tsg {
 	uint64_t id, start_ns; /* id of the TSG; start time of its process */

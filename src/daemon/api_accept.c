@@ -18,12 +18,13 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "daemon/api_link.h"
 #include "daemon/api_priv.h"
 #include "daemon/api_spare.h"
 
 /* Connections accepted in one iteration: as many as one user may have. */
-#define AT_ONCE API_CONNECTIONS_UID
+#define AT_ONCE GS_USER_MAY_CONNECTIONS
 
 /* ---- users ----------------------------------------------------------------------------------- */
 
@@ -76,8 +77,8 @@ static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 	for (const struct api_uid *u = a->uids; u; u = u->next)
 		users += u->uid ? u->connections : 0;
 	if (!of->uid)
-		return of->nwaiting == API_CONNECTIONS_UID;
-	return of->connections > API_CONNECTIONS_UID || users > a->room ||
+		return of->nwaiting == GS_USER_MAY_CONNECTIONS;
+	return of->connections > GS_USER_MAY_CONNECTIONS || users > a->room ||
 	       (of->connections > 1 && of->connections > a->room - users);
 }
 

@@ -7,6 +7,7 @@
 
 #include <microhttpd.h>
 
+#include "basic/user_limits.h"
 #include "daemon/daemon.h"
 #include "hub/lanes.h"
 #include "hub/peer.h"
@@ -14,9 +15,7 @@
 #define API_CONNECTIONS 256     /* connections altogether */
 #define API_CONNECTIONS_ROOT 16 /* of these, for root alone */
 /* Connections of one user other than root: no user may lock the others out. */
-#define API_CONNECTIONS_UID 48
 #define API_WATCHERS 64
-#define API_WATCHERS_UID 8
 #define API_BODY_LIMIT (64u << 10)
 #define API_TIMEOUT_S 10u            /* limit of time for a silent connection */
 #define API_QUEUE_LIMIT (256u << 10) /* limit of bytes that a watcher has not read yet */
@@ -42,8 +41,8 @@ struct api_uid {
 	char pod[GS_CONTAINER_LEN]; /* as in struct gs_peer, like @place */
 	enum gs_peer_place place;
 	unsigned int connections, watchers;
-	unsigned int closing;             /* refused connections that its lane has not closed yet */
-	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
+	unsigned int closing; /* refused connections that its lane has not closed yet */
+	int waiting[GS_USER_MAY_CONNECTIONS]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
 	struct api_request *over; /* requests that are over and wait for the user's turn */
 };

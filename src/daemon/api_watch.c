@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "daemon/api_priv.h"
 
 struct api_watcher {
@@ -185,7 +186,7 @@ static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_
 	struct api_watcher *w;
 	int r;
 
-	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= API_WATCHERS_UID)) {
+	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= GS_USER_MAY_WATCHERS)) {
 		gs_service_limited(a->s, uid, GS_LIMIT_WATCHERS);
 		return -EBUSY;
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "basic/share.h"
+#include "basic/user_limits.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
 #define USERS_MAX 1024
@@ -60,7 +61,7 @@ static struct gs_alert_user *take_share(struct gs_alerts *a, uid_t uid, uint64_t
 		u->minute_ns = now;
 		u->began = 0;
 	}
-	if (uid && (u->open >= GS_ALERTS_UID || u->began >= GS_ALERTS_UID_A_MINUTE))
+	if (uid && (u->open >= GS_USER_MAY_ALERTS || u->began >= GS_USER_MAY_ALERTS_A_MINUTE))
 		return NULL;
 	if (!gs_share_allows(uid, u->open, HASH_COUNT(a->all), GS_ALERTS_MAX))
 		return NULL;

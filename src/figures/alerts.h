@@ -19,8 +19,6 @@
 
 #define GS_ALERT_CALM_NS (3 * NS_PER_S)
 #define GS_ALERTS_MAX 256
-#define GS_ALERTS_UID 16          /* alerts under way for one user's programs; root has no limit */
-#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin for one user in a minute */
 
 struct gs_alert_key {
 	uint64_t tsg;

@@ -15,6 +15,7 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "hub/limited.h"
 #include "hub/task.h"
 #include "intake/settle.h"
@@ -27,7 +28,6 @@
 
 #define START_NS (2 * NS_PER_S)
 #define ERRAND_NS (NS_PER_S / 2)
-#define MAX_OF_USER 16
 #define PAUSE_MIN_NS (10 * NS_PER_MS)
 #define PAUSE_FACTOR 20 /* adopting orphans takes a twentieth of the time at most */
 
@@ -269,7 +269,7 @@ void gs_adopting_seen(struct gs_intake *in, const struct gpusched_event *ev)
 			return;
 		of_user += a->orphans[i].uid == new.uid;
 	}
-	if (a->n == GS_MAX_ORPHANS || of_user == MAX_OF_USER) {
+	if (a->n == GS_MAX_ORPHANS || of_user == GS_USER_MAY_ORPHANS) {
 		gs_count(in->hub, GS_SVC_ORPHANS_LEFT);
 		gs_limited(in->hub, new.uid, GS_LIMIT_ADOPTION);
 		return;

@@ -22,7 +22,6 @@
 struct gs_intake;
 
 #define GS_MAX_POOLS 64
-#define GS_MAX_POOLS_UID 8
 #define GS_POOL_CLIENTS 64 /* a server has 60 clients at most */
 #define GS_POOL_NAME_MAX 32
 

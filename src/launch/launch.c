@@ -26,6 +26,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "launch/launch.bpf.h"
 #include "launch/launch_again.h"
 #include "launch/launch_attach.h"
@@ -38,12 +39,7 @@
 #include "table/priv.h"
 #include "taps/taps.h"
 
-/*
- * UID_SHARE limits the libraries that the processes of one user (except root) add. MAX_TRIES limits
- * the new or refused libraries in one look at a process.
- */
-#define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
-#define MAX_TRIES 8
+#define MAX_TRIES 8 /* new or refused libraries in one look at a process */
 #define SAY_AGAIN_NS (60 * NS_PER_S)
 #define ASK_AGAIN_NS NS_PER_S
 
@@ -162,7 +158,7 @@ static bool has_share(const struct gs_launches *l, uid_t uid)
 
 	for (size_t i = 0; i < l->nlibs; i++)
 		n += l->libs[i]->uid == uid;
-	return uid && n >= UID_SHARE;
+	return uid && n >= GS_USER_MAY_LIBRARIES;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "basic/json_sheet.h"
+#include "basic/user_limits.h"
 #include "figures/ledger.h"
 #include "figures/rates.h"
 #include "hub/records.h"
@@ -27,7 +28,6 @@
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
-#define WATCHED_USER 128u
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
@@ -218,7 +218,7 @@ static struct watched *watch(struct gs_means_known *k, uint32_t uid)
 {
 	struct watched *w;
 
-	if (gs_shares_of(&k->shares, uid) >= WATCHED_USER ||
+	if (gs_shares_of(&k->shares, uid) >= GS_USER_MAY_MEASURED ||
 	    !gs_shares_take(&k->shares, uid, WATCHED_MAX))
 		return NULL;
 	w = calloc(1, sizeof(*w));

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "basic/user_limits.h"
+
 #define NO_GRAPHS 12u /* windows (of 5 s) without CUDA graphs after which these are forgotten */
 #define LATELY 64u    /* most observations of one kind: beyond this, all counts are halved */
 
@@ -66,7 +68,7 @@ struct gs_remembered *gs_remembered_meet(struct gs_memory_of_programs *m,
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return NULL;
-	full = count_of(m, id->uid) >= GS_REMEMBERED_USER;
+	full = count_of(m, id->uid) >= GS_USER_MAY_REMEMBERED;
 	if (full || HASH_COUNT(m->all) >= GS_REMEMBERED_MAX) {
 		drop_oldest(m, full ? id->uid : richest(m));
 		*ret_dropped = 1;

@@ -16,7 +16,6 @@
 #include "means/program.h"
 
 #define GS_REMEMBERED_MAX 1024u
-#define GS_REMEMBERED_USER 128u /* for each user */
 
 /* The record of one program. */
 struct gs_remembered {

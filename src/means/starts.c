@@ -5,6 +5,7 @@
 #include <utlist.h>
 
 #include "basic/clock.h"
+#include "basic/user_limits.h"
 
 static void drop_start(struct gs_starts *s, struct gs_start *o)
 {
@@ -29,7 +30,7 @@ static void make_room(struct gs_starts *s, uid_t uid)
 		of_user += o->uid == uid;
 		own = own || o->uid != uid ? own : o;
 	}
-	if (of_user >= GS_STARTS_USER)
+	if (of_user >= GS_USER_MAY_STARTS)
 		drop_start(s, own);
 	else if (n >= GS_STARTS)
 		drop_start(s, s->all);

@@ -16,7 +16,6 @@
 #include "means/choice.h"
 
 #define GS_STARTS 64u
-#define GS_STARTS_USER 8u
 #define GS_STARTS_S 60 /* a start counts for so long, and while its process lives */
 
 /* The start of a process: gs_process.of[GS_PROCESS_START]. */
@@ -29,7 +28,7 @@ struct gs_start {
 	bool share; /* it was told to run in its user's shared server */
 };
 
-/* The last GS_STARTS starts of all users, at most GS_STARTS_USER of one; the oldest comes first. */
+/* The last GS_STARTS starts of all users, a part of them of one; the oldest comes first. */
 struct gs_starts {
 	struct gs_start *all;
 };

@@ -30,8 +30,7 @@ struct gs_park_use {
 	size_t n, at;
 };
 
-#define GS_PARK_ASIDE 8u      /* most copies that go on in helpers of their own */
-#define GS_PARK_ASIDE_USER 2u /* of one user; the last two places are for root */
+#define GS_PARK_ASIDE 8u /* most copies that go on in helpers of their own */
 
 /*
  * A copy that takes too long, with its helper. A helper in a copy is never killed, since nobody

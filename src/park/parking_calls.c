@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
 #include "park/parking.h"
@@ -572,7 +573,7 @@ static uint64_t kept_until(const struct gs_parking *pk, const struct gs_parked *
 {
 	if (!p->uid || p->urgent || op == GS_PARK_UNLOCK)
 		return 0;
-	if (asides_of(pk, p->uid) >= GS_PARK_ASIDE_USER)
+	if (asides_of(pk, p->uid) >= GS_USER_MAY_COPIES)
 		return UINT64_MAX; /* until one of them ends */
 	return gs_park_turns_waits(&pk->turns, p->uid, gs_now_ns());
 }

@@ -6,6 +6,7 @@
  * a tail call through gs_slot. User space runs gpusched_run by BPF_PROG_RUN (for ticks, adopted
  * TSGs, start and stop, and every event of the sim host).
  */
+#include "basic/user_limits.h"
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
 #include "launch/answer.bpf.h"
@@ -308,7 +309,7 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 	*kicked = 0;
 	now = gpusched_host_now();
 	if (!may_kick(id, GS_KICKS_PER_TSG, now) ||
-	    (id != GS_KICK_NO_TSG && !may_kick(GS_KICK_OF_UID(uid), GS_KICKS_PER_UID, now))) {
+	    (id != GS_KICK_NO_TSG && !may_kick(GS_KICK_OF_UID(uid), GS_USER_MAY_KICKS, now))) {
 		__sync_fetch_and_add(&st->kicks_refused, 1);
 		if (id != GS_KICK_NO_TSG) {
 			st->kicks_refused_of[uid % GS_KICK_USERS].uid = uid;

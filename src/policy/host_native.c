@@ -11,6 +11,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 #include "policy/native_ops.h"
 #include "policy/decide.h"
 #include "policy/host.h"
@@ -168,7 +169,7 @@ static void take_kick(struct native *n, const struct gpusched_task *t)
 	n->kicked = false;
 	if (gs_kick_take(&n->kicks[id % (GS_KICK_KEYS / 2)], now, GS_KICKS_PER_TSG) &&
 	    (!t || gs_kick_take(&n->kicks[GS_KICK_KEYS / 2 + t->uid % (GS_KICK_KEYS / 2)], now,
-				GS_KICKS_PER_UID)))
+				GS_USER_MAY_KICKS)))
 		n->p.kicks++;
 	else
 		n->p.kicks_refused++;

@@ -13,7 +13,6 @@
 
 #define GS_KICK_WINDOW_NS 1000000000ull
 #define GS_KICKS_PER_TSG 100 /* per window; callbacks without a TSG together count as one TSG */
-#define GS_KICKS_PER_UID 400
 #define GS_KICK_KEYS 4096
 
 /* Keys of the counts: a TSG's id, GS_KICK_NO_TSG, or GS_KICK_OF_UID(). */

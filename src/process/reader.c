@@ -26,12 +26,12 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 
 #define MAX_READERS 8 /* the first one reads only about root's processes */
 #define MAX_SLOW 256
 #define MAX_LEFT_OF 64
 #define MAX_WAITING 4096
-#define MAX_WAITING_UID 256
 #define MAX_AGAIN 2 /* readers that may repeat reads that took too long before */
 #define WAIT_MS 20  /* how long a caller waits for an answer */
 /* after a wait longer than SHORT_NS, no caller waits for this multiple of the wait's length */
@@ -271,7 +271,7 @@ static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool ag
 		n++;
 		own += w->account == account;
 	}
-	if (n >= MAX_WAITING || own >= MAX_WAITING_UID)
+	if (n >= MAX_WAITING || own >= GS_USER_MAY_READS)
 		return false;
 	w = malloc(sizeof(*w));
 	if (!w)

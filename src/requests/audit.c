@@ -11,6 +11,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "basic/json_sheet.h"
+#include "basic/user_limits.h"
 #include "requests/requests.h"
 #include "figures/ledger.h"
 #include "hub/limited.h"
@@ -33,7 +34,7 @@ bool gs_audit_take(struct gs_audit *a, uid_t uid, uint64_t now)
 	}
 	if (!u->n || u->uid != uid || now - u->since_ns >= MINUTE_NS)
 		*u = (struct gs_audit_user){ .uid = uid, .since_ns = now };
-	if (u->n >= GS_AUDIT_A_MINUTE)
+	if (u->n >= GS_USER_MAY_NOTED)
 		return false;
 	u->n++;
 	return true;

@@ -16,7 +16,6 @@
 
 #include "hub/peer.h"
 
-#define GS_AUDIT_A_MINUTE 10
 #define GS_AUDIT_USERS 64
 
 struct gs_requests;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <uthash.h>
 
+#include "basic/user_limits.h"
 #include "hub/limited.h"
 #include "requests/requests.h"
 
@@ -46,11 +47,11 @@ int gs_unread_hold(struct gs_requests *rs, uid_t uid, size_t bytes, size_t *inou
 	if (!u)
 		return -ENOMEM;
 	if (uid && bytes > *inout_held && bytes > GS_UNREAD_SMALL &&
-	    u->bytes - *inout_held + bytes > GS_UNREAD_MAX) {
+	    u->bytes - *inout_held + bytes > GS_USER_MAY_UNREAD) {
 		gs_limited(rs->hub, uid, GS_LIMIT_ANSWERS);
 		return gs_fail(err, -EBUSY,
 			       "your answers that are not read yet take up %u MiB: read them first",
-			       GS_UNREAD_MAX >> 20);
+			       GS_USER_MAY_UNREAD >> 20);
 	}
 	u->bytes += bytes - *inout_held;
 	*inout_held = bytes;

@@ -13,7 +13,6 @@
 
 #include "basic/error.h"
 
-#define GS_UNREAD_MAX (32u << 20)   /* bytes for each user other than root */
 #define GS_UNREAD_SMALL (64u << 10) /* an answer up to this size is never refused */
 
 struct gs_requests;

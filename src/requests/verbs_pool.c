@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/parse.h"
+#include "basic/user_limits.h"
 #include "process/process.h"
 #include "process/reader.h"
 #include "rm/way.h"
@@ -108,7 +109,7 @@ static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 	r = gs_pool_new(rq->rs->intake, server, rq->peer->uid, ret);
 	if (r == -ENOSPC)
 		return gs_fail(rq->err, r, "%d pools of one user, %d in all: that many are there",
-			       GS_MAX_POOLS_UID, GS_MAX_POOLS);
+			       GS_USER_MAY_POOLS, GS_MAX_POOLS);
 	return r ? gs_fail(rq->err, r, "the end of process %d cannot be watched: %s", server,
 			   strerror(-r))
 		 : 0;

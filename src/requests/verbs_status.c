@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/user_limits.h"
 #include "control/lease.h"
 #include "control/starting.h"
 #include "figures/cost_book.h"
@@ -43,7 +44,6 @@
 #define CALM_MS 5000u               /* longest wait for the history */
 
 /* A request that watches keeps its connection for up to an hour, so each user may have only 8. */
-#define WATCHES_UID 8
 struct gs_status_watch {
 	struct gs_status_watch *prev, *next;
 	uid_t uid;
@@ -701,7 +701,7 @@ static int join_watches(struct gs_request *rq, struct status *t)
 
 	DL_FOREACH(rq->rs->status_watches, other)
 		n += other->uid == rq->peer->uid;
-	if (rq->peer->uid && n >= WATCHES_UID) {
+	if (rq->peer->uid && n >= GS_USER_MAY_WATCHES) {
 		gs_limited(rq->rs->hub, rq->peer->uid, GS_LIMIT_WATCHERS);
 		return gs_fail(rq->err, -EBUSY, "%u requests of yours watch already", n);
 	}

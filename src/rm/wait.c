@@ -7,13 +7,13 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/user_limits.h"
 
 #define PATIENCE_NS (300 * NS_PER_MS)
 #define IMPATIENCE_NS (20 * NS_PER_MS)
 #define IMPATIENT_FOR_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)
 #define MAX_STUCK 256
-#define MAX_STUCK_USER 32
 #define GIVEN_UP UINT64_MAX
 
 /*
@@ -96,7 +96,8 @@ int gs_wait_begin(struct gs_wait *w, pid_t pid, uid_t uid)
 	if (!w)
 		return 0;
 	if (atomic_load(&impatient_until_ns) &&
-	    (is_stuck(pid) || count(uid, false) >= MAX_STUCK_USER || count(uid, true) >= MAX_STUCK))
+	    (is_stuck(pid) || count(uid, false) >= GS_USER_MAY_STUCK ||
+	     count(uid, true) >= MAX_STUCK))
 		return -ETIMEDOUT;
 	w->pid = pid;
 	w->uid = uid;

@@ -10,7 +10,7 @@ is "$(tools/lists.sh "${BUILD:-build}" "$to" 2>&1)" "" "the lists can be made"
 while read -r file; do
 	is "$(diff "$file" "$to/$file" 2>&1 | head -5)" "" "$file is up to date (else tools/lists.sh)"
 done < <(cd "$to" && find . -type f | sort)
-is "$(find "$to" -type f | wc -l)" "$((4 + $(ls policies/*.bpf.c | wc -l)))" "the lists are as many as expected"
+is "$(find "$to" -type f | wc -l)" "$((5 + $(ls policies/*.bpf.c | wc -l)))" "the lists are as many as expected"
 row='X([0-9]*, "[^"]*", "[^"]*", *[A-Z]*,'
 all=$(grep -o "$row" src/rm/branches.h | sed 's/X(//; s/,.*//')
 tested=$(grep -o "$row" src/rm/branches.h | grep -E '(MODEL|GPU),$' | sed 's/X(//; s/,.*//' | paste -sd ' ')
@@ -28,4 +28,10 @@ bad=$(grep -o 'row [A-Z]\b' src/figures/crowd.h | sort -u | while read -r _ row;
 	[ "$(grep -c "^| $row |" docs/choosing.md)" = 2 ] || echo "$row"
 done)
 is "$bad" "" "docs/choosing.md has the rows that advise names, in both tables"
+is "$(tools/user_limits.sh | grep -c '^|')" "$(($(grep -c '	X(' src/basic/user_limits.h) + 2))" "each limit by user has a row"
+strays() { # reads code, prints definitions of limits by user
+	grep -nE '#define [A-Z_]*(_UID|_USER|UID_SHARE|OF_USER)(_[A-Z_]+)? +\(?[0-9]+u?\)?( |$)' | grep -vE '_LEN|FIRST_UID|USER_READ_ONLY'
+}
+is "$(echo '#define MAX_THINGS_USER 8' | strays | wc -l)" 1 "a limit by user elsewhere would be found"
+is "$(tree_files | grep -E '^src/.*\.[ch]$' | xargs cat | strays)" "" "limits by user are in src/basic/user_limits.h alone"
 done_testing

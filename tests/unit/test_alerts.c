@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "basic/user_limits.h"
 #include "figures/alerts.h"
 
 static struct gs_alerts alerts;
@@ -86,18 +87,18 @@ static void a_user_has_a_share(void **state)
 {
 	bool left;
 
-	for (uint64_t i = 1; i <= GS_ALERTS_UID; i++)
+	for (uint64_t i = 1; i <= GS_USER_MAY_ALERTS; i++)
 		assert_non_null(see(GS_FINDING_STARVED, i, 1000, NULL));
 	assert_null(see(GS_FINDING_STARVED, 99, 1000, &left));
 	assert_true(left);
 	/* another user's program still gets one */
 	assert_non_null(see(GS_FINDING_STARVED, 100, 1001, &left));
 	assert_false(left);
-	for (uint64_t i = 200; i < 200 + 2 * GS_ALERTS_UID; i++)
+	for (uint64_t i = 200; i < 200 + 2 * GS_USER_MAY_ALERTS; i++)
 		assert_non_null(see(GS_FINDING_STARVED, i, 0, &left)); /* and so does root's */
 	assert_non_null(see(GS_FINDING_LOST_TIME, 0, 0, &left));
 	/* findings that begin and end many times a minute still count */
-	assert_int_equal(pass(4), GS_ALERTS_UID + 1 + 2 * GS_ALERTS_UID + 1);
+	assert_int_equal(pass(4), GS_USER_MAY_ALERTS + 1 + 2 * GS_USER_MAY_ALERTS + 1);
 	assert_null(see(GS_FINDING_STARVED, 1, 1000, &left));
 	assert_true(left);
 	pass(60);
@@ -109,7 +110,7 @@ static void they_count_as_long_as_they_last(void **state)
 	bool left;
 
 	for (unsigned int s = 0; s < 70; s++) {
-		for (uint64_t i = 1; i <= GS_ALERTS_UID; i++)
+		for (uint64_t i = 1; i <= GS_USER_MAY_ALERTS; i++)
 			see(GS_FINDING_STARVED, i, 1000, NULL);
 		assert_int_equal(pass(1), 0);
 	}
@@ -133,7 +134,7 @@ static void no_user_has_all_of_them(void **state)
 	bool left;
 
 	for (uid_t uid = 1000; uid < 1040; uid++)
-		for (uint64_t i = 0; i < GS_ALERTS_UID; i++)
+		for (uint64_t i = 0; i < GS_USER_MAY_ALERTS; i++)
 			n += see(GS_FINDING_STARVED, 1 + uid * 100 + i, uid, &left) != NULL;
 	assert_true(n < GS_ALERTS_MAX);
 	assert_non_null(see(GS_FINDING_STARVED, 1, 0, &left)); /* root's part is left */

@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/user_limits.h"
 #include "gpusched/abi.h"
 #include "means/beside.h"
 #include "means/starts.h"
@@ -194,9 +195,9 @@ static void a_user_has_few_starts(void **state)
 	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
 	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) {
 		n += all[i].of[GS_PROCESS_START] != NULL;
-		assert_true(!all[i].of[GS_PROCESS_START] || i > 2 * GS_STARTS - GS_STARTS_USER);
+		assert_true(!all[i].of[GS_PROCESS_START] || i > 2 * GS_STARTS - GS_USER_MAY_STARTS);
 	}
-	assert_int_equal(n, GS_STARTS_USER);
+	assert_int_equal(n, GS_USER_MAY_STARTS);
 	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) { /* of many users */
 		one.uid = 100 + i;
 		gs_starts_add(&s, &all[i], &one);
@@ -398,12 +399,12 @@ static void a_user_pushes_out_nobody_else(void **state)
 	note(&m, 2, 0); /* the oldest of all */
 	for (unsigned int i = 1; i <= 2000; i++)
 		note(&m, 1, i);
-	assert_int_equal(count_of(&m, 1), GS_REMEMBERED_USER);
+	assert_int_equal(count_of(&m, 1), GS_USER_MAY_REMEMBERED);
 	assert_int_equal(count_of(&m, 2), 1);
 	assert_null(gs_remembered_find(&m, &oldest));
 	assert_non_null(gs_remembered_find(&m, &newest));
 	for (uid_t uid = 10; uid < 40; uid++)
-		for (unsigned int i = 0; i < GS_REMEMBERED_USER; i++)
+		for (unsigned int i = 0; i < GS_USER_MAY_REMEMBERED; i++)
 			note(&m, uid, 3000 + i);
 	assert_int_equal(HASH_COUNT(m.all), GS_REMEMBERED_MAX);
 	assert_int_equal(count_of(&m, 2), 1);

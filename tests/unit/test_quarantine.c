@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/user_limits.h"
 #include "control/quarantine.h"
 
 #define HOUR (3600 * NS_PER_S)
@@ -98,7 +99,7 @@ static void no_mistake_of_programs_is_a_switch_for_users(void **state)
 		assert_false(v.ends_policy);
 		assert_true(v.quarantine && inside(1000, exe));
 	}
-	assert_int_equal(q.n, GS_QUARANTINE_USER);
+	assert_int_equal(q.n, GS_USER_MAY_QUARANTINE);
 	report(109, 1000, "/99", true); /* further lines of the same fault */
 	assert_null(v.quarantine);
 }
@@ -122,7 +123,7 @@ static void each_time_lasts_twice_as_long(void **state)
 static void users_keep_places_from_each_other(void **state)
 {
 	for (unsigned int u = 0; u < 9; u++)
-		for (unsigned int i = 0; i < GS_QUARANTINE_USER; i++) {
+		for (unsigned int i = 0; i < GS_USER_MAY_QUARANTINE; i++) {
 			char exe[16];
 
 			snprintf(exe, sizeof(exe), "/%u", i);
