@@ -87,6 +87,7 @@ failures=()
 skips=()
 notes=()
 again=() # tests that failed while others ran
+phases=()
 again_max=20
 
 # Programs of other users need /dev/null. False: it was not for all, and is again.
@@ -420,20 +421,37 @@ run_again() {
 	done
 }
 
+# Begins a phase, and notes how long the one before took, and how busy the processors were.
+phase() { # NAME
+	local user nice system idle wait rest
+	read -r _ user nice system idle wait rest </proc/stat
+	if [ -n "${phase_now:-}" ]; then
+		phases+=("$(awk -v s=$((SECONDS - phase_began)) -v i=$((idle + wait - phase_idle)) -v n="$phase_now" \
+			-v hz="$(getconf CLK_TCK)" -v cpus="$(nproc)" 'BEGIN {
+				printf "%5d s  %3d %% busy  %s", s, s ? 100 - 100 * i / hz / cpus / s : 0, n }')")
+	fi
+	phase_now=$1 phase_began=$SECONDS phase_idle=$((idle + wait))
+}
+
 run_all() {
 	local name seconds
 	[ ! -f "$times" ] || while read -r name seconds; do
 		took[$name]=$seconds
 	done <"$times"
+	phase "jobs and machines"
 	run_lane machine
 	run_lane beside
 	run_some job "$jobs"
 	reap_jobs
+	phase paired
 	run_some paired 2
 	reap_jobs
+	phase alone
 	run_some alone 1
 	reap_all
+	phase again
 	run_again
+	phase ""
 	for name in "${!took[@]}"; do
 		echo "$name ${took[$name]}"
 	done >"$times"
@@ -518,6 +536,8 @@ dearest() {
 	head -n 15 "$logs/cpu" | xargs printf '  %5d s %5d s  %s\n'
 	echo "Sets (seconds of a processor):"
 	awk '{ sub("/.*", "", $3); s[$3] += $1 } END { for (n in s) printf "  %5d s  %s\n", s[n], n }' "$logs/cpu" | sort -rn
+	echo "Phases (seconds by the clock):"
+	printf '  %s\n' "${phases[@]}"
 }
 
 finish() {
@@ -557,6 +577,7 @@ fi
 reports=$logs/sanitizers
 times=$top/$BUILD/testtimes
 
+[ $list = yes ] || phase builds
 if [ $list = no ]; then
 	step build build_in "$BUILD" || finish
 fi
