@@ -5,8 +5,8 @@
 # Checks the C files with clang-tidy and cppcheck.
 #
 # A file in which clang-tidy found nothing is skipped until its input changes: the preprocessed text,
-# .clang-tidy, or the options below. A hash of these names a mark in build/lint/clean. CI begins in a clean
-# tree without marks, so it does not compute the hashes.
+# .clang-tidy, its version, or the options below. A hash of these names a mark in the user's cache,
+# which all trees share, as those of ccache do.
 . "$(dirname "$0")/lib.sh"
 
 if [ ! -f "$BUILD/compile_commands.json" ]; then
@@ -14,8 +14,9 @@ if [ ! -f "$BUILD/compile_commands.json" ]; then
 	done_testing
 fi
 export top lint=$(realpath "$BUILD")/lint
-mkdir -p "$lint/clean"
-find "$lint/clean" -type f -mtime +30 -delete
+export clean=${XDG_CACHE_HOME:-$HOME/.cache}/gpusched/lint above=$(realpath --relative-to="$BUILD" "$top")
+mkdir -p "$lint" "$clean"
+find "$clean" -type f -mtime +30 -delete
 # Each file once, even if several programs contain it.
 jq 'unique_by(.file)' "$BUILD/compile_commands.json" >"$lint/compile_commands.json"
 built=$(jq -r '.[].file' "$lint/compile_commands.json" | sed 's|^\(\.\./\)*||' | sort -u)
@@ -25,7 +26,7 @@ files=$(c_files | grep '\.c$' | grep -vE '\.bpf\.c$|^tests/' | grep -Fx "$built"
 # up on a function at 6,000 states instead of 225,000. Measured with the noisiest checks on, which .clang-tidy
 # turns off: in ten large files, states above 30,000 took 80 % of the time and found 1 of 61 things; in 14
 # files, states from 6,000 to 30,000 took 71 % of the remaining time and found none of 69.
-export tidy="clang-tidy-14 -p $lint --quiet --extra-arg=-Wno-unknown-warning-option"
+export tidy="clang-tidy-14 --quiet --extra-arg=-Wno-unknown-warning-option"
 for option in -Xclang -analyzer-config -Xclang max-nodes=6000; do
 	tidy+=" --extra-arg=$option"
 done
@@ -34,9 +35,8 @@ export asked="$($tidy --version) $tidy $(cat .clang-tidy)"
 # clean_mark FILE OPTIONS: prints the path of the file's mark, which exists if clang-tidy found nothing in this input
 clean_mark() {
 	local key
-	[ "${CI:-}" != true ] || return 0
-	key=$(set -o pipefail && { echo "$asked $2" && cd "$lint/.." && eval "clang-14 -E -C -w $2 '$top/$1'"; } | sha256sum) || return 1
-	echo "$lint/clean/${key%% *}"
+	key=$(set -o pipefail && { echo "$asked $2" && cd "$lint/.." && eval "clang-14 -E -P -C -w $2 '$above/$1'"; } | sha256sum) || return 1
+	echo "$clean/${key%% *}"
 }
 # look FILE OPTIONS: runs clang-tidy unless the mark exists; prints its findings and the compiler's errors
 look() {
@@ -46,10 +46,10 @@ look() {
 		touch "$mark"
 		return
 	fi
-	said=$($tidy "$1" 2>"$err") || rc=$?
+	said=$($tidy -p "$lint" "$1" 2>"$err") || rc=$?
 	grep -E '(warning|error):' <<<"$said"
 	if [ $rc = 0 ] && [ -z "$said" ]; then
-		[ -z "$mark" ] || touch "$mark"
+		touch "$mark"
 	elif [ -z "$said" ]; then
 		echo "$1: error: clang-tidy ends with $rc: $(tail -n 1 "$err")"
 	fi
