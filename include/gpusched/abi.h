@@ -324,6 +324,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_EVICTED (1u << 19)
 /* a daemon suspended it or tried to, and no call that enables it has succeeded since */
 #define GPUSCHED_TSG_ENABLE_DUE (1u << 20)
+/* one of its channels has or had an object of a 3D class, so its program draws */
+#define GPUSCHED_TSG_DRAWS (1u << 21)
 
 /* The cause of a TSG's suspension (gpusched_tsg.suspend_by). */
 enum gpusched_suspend_by {
@@ -484,10 +486,7 @@ enum gpusched_room {
 	GPUSCHED_ROOMS
 };
 
-/*
- * Value of the map of users (key: uid, u32). If that map is full, a new user's entries are charged
- * to nobody.
- */
+/* Value of the map of users (key: uid). While it is full, nobody is charged for a new user. */
 struct gpusched_user {
 	gs_u32 n[GPUSCHED_ROOMS];
 };
@@ -514,6 +513,9 @@ enum gpusched_imported {
 	GPUSCHED_IMPORTED_MULTICAST, /* a multicast object */
 };
 
+/* A program is what its TSGs show: graphics if one of them draws, even if it computes as well. */
+enum gpusched_program { GPUSCHED_IS_UNKNOWN, GPUSCHED_IS_COMPUTE, GPUSCHED_IS_GRAPHICS };
+
 /*
  * Value of the process map (key: tgid, u32). A child gets a copy at fork if @source is
  * GPUSCHED_SRC_COMMAND or stronger.
@@ -530,8 +532,8 @@ struct gpusched_proc {
 	gs_u32 told;     /* bits 1 << enum gpusched_share: the event LIMIT was sent for this kind */
 	gs_u8 mps;       /* not 0: its executable is the MPS server */
 	gs_u8 restored;  /* 1: its GPU memory was taken out and brought back */
-	gs_u16 pad;
-	gs_u32 unused;  /* roughly how many entries may be removed for room; 0: do not search */
+	gs_u8 program, pad; /* enum gpusched_program */
+	gs_u32 unused;      /* roughly how many entries may be removed for room; 0: do not search */
 	gs_u32 past;    /* number of its TSGs that lack their record, or a channel, in the table */
 	gs_u8 let;      /* 1: has waited at the gate as long as HoldLimit= allows, and may pass */
 	gs_u8 seen;     /* 1: it started after the taps, which saw all its calls of the driver */
@@ -589,7 +591,8 @@ struct gpusched_class {
 	X(REQUEST_OVER, "request-over", "the requests of a GPU are more than 100 %: one has none") \
 	X(REQUEST, "request", "a program's request began, as its counted launches show") \
 	X(XID, "xid", "the driver reported an error (Xid), or a lost GPU") \
-	X(QUARANTINE, "quarantine", "a program's quarantine after an Xid began, or is over")
+	X(QUARANTINE, "quarantine", "a program's quarantine after an Xid began, or is over") \
+	X(GRAPHICS, "graphics", "a TSG got its first object that draws")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

@@ -39,6 +39,7 @@ struct gs_facts {
 	char args[4096];         /* each argument ends with a NUL */
 	size_t nargs;            /* used bytes of args */
 	struct gs_pod_names pod; /* "": unknown, or in no pod */
+	enum gpusched_program program;
 	/* exe and args could not be read, or not yet */
 	bool unread;
 	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* the nearest comes first */
@@ -55,6 +56,7 @@ struct gs_rule {
 	char *comm, *exe, *cgroup, *arg; /* glob patterns; NULL: any */
 	char *exe_real;                  /* @exe without links; NULL: it names no file */
 	char *namespace, *pod, *container;
+	enum gpusched_program program; /* _UNKNOWN: any */
 	bool has_uid;
 	bool waits; /* its user is not known: it matches nobody */
 	uid_t uid;

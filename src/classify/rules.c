@@ -61,6 +61,24 @@ static int set_uid(enum gs_naming naming, struct gs_rule *r, const char *value,
 	return code;
 }
 
+static const char *const kinds[] = {
+	[GPUSCHED_IS_UNKNOWN] = "unknown",
+	[GPUSCHED_IS_COMPUTE] = "compute",
+	[GPUSCHED_IS_GRAPHICS] = "graphics",
+};
+
+static int set_kind(struct gs_rule *r, const char *value, struct gs_error *err)
+{
+	if (r->program)
+		return gs_fail(err, -EINVAL, "'kind=' twice in one rule");
+	for (size_t i = GPUSCHED_IS_COMPUTE; i < GS_COUNT(kinds); i++)
+		if (!strcmp(value, kinds[i]))
+			r->program = (enum gpusched_program)i;
+	if (r->program)
+		return 0;
+	return gs_fail(err, -EINVAL, "'kind=%s' is neither graphics nor compute", value);
+}
+
 static int matcher(enum gs_naming naming, struct gs_rule *r, char *word, struct gs_error *err)
 {
 	const struct {
@@ -86,9 +104,11 @@ static int matcher(enum gs_naming naming, struct gs_rule *r, char *word, struct 
 			return set_glob(globs[i].glob, globs[i].what, word, value, err);
 	if (strcmp(word, "uid") == 0)
 		return set_uid(naming, r, value, err);
+	if (strcmp(word, "kind") == 0)
+		return set_kind(r, value, err);
 	return gs_fail(err, -EINVAL,
-		       "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=, namespace=, pod=, "
-		       "container=",
+		       "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=, kind=, namespace=, "
+		       "pod=, container=",
 		       word);
 }
 
@@ -227,7 +247,7 @@ struct part {
 	bool matches;
 };
 
-enum { PARTS = 8 };
+enum { PARTS = 9 };
 
 static bool is_exe(const struct gs_rule *r, const char *exe)
 {
@@ -242,6 +262,8 @@ static void compare(const struct gs_rule *r, const struct gs_facts *f, struct pa
 		{ "exe", r->exe, f->exe, r->exe && is_exe(r, f->exe) },
 		{ "uid", r->has_uid ? "uid" : NULL, "another", !r->waits && r->uid == f->uid },
 		{ "arg", r->arg, "another", r->arg && any_arg(r->arg, f) },
+		{ "kind", r->program ? kinds[r->program] : NULL, kinds[f->program],
+		  r->program == f->program },
 		{ "cgroup", r->cgroup, f->ncgroups ? f->cgroups[0].path : "",
 		  r->cgroup && cgroup_of(r->cgroup, f) },
 		{ "namespace", r->namespace, pod->namespace,

@@ -182,6 +182,12 @@ static inline int gs_class_matters(gs_u32 class_)
 	}
 }
 
+/* True for a channel's object that draws: 3D classes end in 97, from 0x9097 (Fermi) on. */
+static inline int gs_class_draws(gs_u32 class_)
+{
+	return (class_ & 0xff) == 0x97 && class_ >= 0x9097 && class_ <= 0xffff;
+}
+
 static inline int gs_cmd_matters(gs_u32 cmd)
 {
 	switch (cmd) {

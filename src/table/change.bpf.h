@@ -67,8 +67,10 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 	 * Counts even beyond the quota, since the TSG exists. The charge to a user stays with the
 	 * user of the process that made the TSG.
 	 */
-	if (proc)
+	if (proc) {
 		__sync_fetch_and_add(&proc->tsgs, 1);
+		gs_note_program(proc, rec);
+	}
 	if (rec->flags & GPUSCHED_TSG_PARTIAL) {
 		gs_past_add(pid, -1);
 		gs_past_add(to, 1);
@@ -242,6 +244,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
 	}
 	gs_forget_past(&key);
+	gs_note_program(proc, rec);
 	__sync_fetch_and_add(&proc->unused, 1);
 	__sync_fetch_and_add(&client->tsgs, 1);
 	h->id = rec->task.id;
@@ -532,7 +535,7 @@ int change_proc(struct gs_proc_arg *a)
 
 	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
 	fresh.unused = fresh.past = fresh.let = 0;
-	fresh.seen = fresh.imported = fresh.exported = 0;
+	fresh.seen = fresh.imported = fresh.exported = fresh.program = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {

@@ -343,6 +343,20 @@ static __always_inline void gs_note_maker(const struct gs_caller *c, const struc
 	bpf_map_update_elem(&gs_makers, key, &maker, BPF_ANY);
 }
 
+/* Notes what the TSG shows of its process. */
+static __always_inline void gs_note_program(struct gpusched_proc *proc,
+					    const struct gpusched_tsg *rec)
+{
+	gs_u8 is = GPUSCHED_IS_UNKNOWN;
+
+	if (rec->flags & GPUSCHED_TSG_DRAWS)
+		is = GPUSCHED_IS_GRAPHICS;
+	else if (rec->task.kind == GPUSCHED_KIND_COMPUTE)
+		is = GPUSCHED_IS_COMPUTE;
+	if (proc->program < is)
+		proc->program = is;
+}
+
 /*
  * Makes the record of a new TSG. Returns its id; 0: not recorded, and a counter counts the reason.
  */
@@ -390,6 +404,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 		return 0;
 	}
 	gs_forget_past(key);
+	gs_note_program(proc, rec);
 	__sync_fetch_and_add(&proc->unused, 1);
 	__sync_fetch_and_add(&client->tsgs, 1);
 	if (!gs_is_holder(key->file, c->tgid))

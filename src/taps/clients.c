@@ -229,6 +229,7 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 		.h_device = tsg->parent,
 		.dev_instance = GPUSCHED_GPU_UNKNOWN,
 	};
+	const struct gs_object *engine;
 	const struct gs_gpu *gpu;
 	uint32_t status = GS_NV_INVALID_CLIENT;
 	uint64_t us = 0;
@@ -244,6 +245,9 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 		rec.dev_instance = gpu->dev_instance;
 	rec.task.kind = gs_objects_kind(s, tsg->handle);
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
+	engine = gs_objects_engine(s, tsg->handle);
+	if (engine && gs_class_draws(engine->class_))
+		rec.flags |= GPUSCHED_TSG_DRAWS;
 	/* a TSG in use without an engine object counts as compute until it has work */
 	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) {
 		rec.task.kind = GPUSCHED_KIND_COMPUTE;

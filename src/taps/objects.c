@@ -22,10 +22,11 @@ static bool is_channel(uint32_t class_)
 	return (class_ & 0xff) == 0x6f;
 }
 
-/* Compute classes end in c0, copy classes in b5 (Kepler to Blackwell). */
+/* Compute classes end in c0, copy classes in b5 (Kepler to Blackwell), 3D classes in 97. */
 static bool is_engine_object(uint32_t class_)
 {
-	return class_ > 0xa000 && ((class_ & 0xff) == 0xc0 || (class_ & 0xff) == 0xb5);
+	return gs_class_draws(class_) ||
+	       (class_ > 0xa000 && ((class_ & 0xff) == 0xc0 || (class_ & 0xff) == 0xb5));
 }
 
 static bool known(const struct gs_objects *s, uint32_t handle)
@@ -159,12 +160,12 @@ void gs_objects_channels(const struct gs_objects *s, uint32_t tsg, struct gpusch
 	}
 }
 
-static bool is_compute(const struct gs_object *o)
+/* A 3D object comes first, then a compute object: such contexts have the later ones as well. */
+static unsigned int rank_object(const struct gs_object *o)
 {
-	return (o->class_ & 0xff) == 0xc0;
+	return gs_class_draws(o->class_) ? 3 : (o->class_ & 0xff) == 0xc0 ? 2 : 1;
 }
 
-/* Prefers a compute object to a copy object, since compute contexts have copy objects as well. */
 const struct gs_object *gs_objects_engine(const struct gs_objects *s, uint32_t tsg)
 {
 	const struct gs_object *found = NULL;
@@ -177,11 +178,8 @@ const struct gs_object *gs_objects_engine(const struct gs_objects *s, uint32_t t
 		for (size_t j = 0; j < s->n; j++) {
 			const struct gs_object *o = &s->all[j];
 
-			if (o->parent != ch->handle || !is_engine_object(o->class_))
-				continue;
-			if (is_compute(o))
-				return o;
-			if (!found)
+			if (o->parent == ch->handle && is_engine_object(o->class_) &&
+			    (!found || rank_object(o) > rank_object(found)))
 				found = o;
 		}
 	}
@@ -194,5 +192,5 @@ enum gpusched_kind gs_objects_kind(const struct gs_objects *s, uint32_t tsg)
 
 	if (!o)
 		return GPUSCHED_KIND_OTHER;
-	return is_compute(o) ? GPUSCHED_KIND_COMPUTE : GPUSCHED_KIND_COPY;
+	return rank_object(o) > 1 ? GPUSCHED_KIND_COMPUTE : GPUSCHED_KIND_COPY;
 }

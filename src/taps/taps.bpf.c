@@ -188,6 +188,25 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	gs_new_channel(c, &key, a->handle, cid);
 }
 
+/* A channel got an object that draws: notes it once for each TSG. */
+static __always_inline void gs_on_draws(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, a->parent);
+	struct gpusched_proc *proc;
+	struct gpusched_tsg *rec;
+	gs_u32 pid;
+
+	gs_to_tsg(&key);
+	rec = gs_is_self(c) ? NULL : bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec || (__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_DRAWS) & GPUSCHED_TSG_DRAWS))
+		return;
+	pid = rec->task.pid;
+	proc = bpf_map_lookup_elem(&gs_procs, &pid);
+	if (proc)
+		gs_note_program(proc, rec);
+	gs_tell_event(c, GPUSCHED_EV_GRAPHICS, &key, rec->task.id, 0, 0);
+}
+
 static __always_inline void gs_on_client(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->handle, 0);
@@ -272,6 +291,10 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 		return;
 	if (gs_class_imports(a.class_) && !a.status) {
 		gs_imports(c, gs_class_imports(a.class_));
+		return;
+	}
+	if (gs_class_draws(a.class_) && !a.status) {
+		gs_on_draws(c, &a);
 		return;
 	}
 	if (!gs_class_matters(a.class_))

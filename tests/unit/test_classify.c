@@ -206,12 +206,15 @@ static void rules_that_came_near(void **state)
 		{ "comm=python3 exe=/usr/bin/vim -> lc", "since its exe is /usr/bin/python3 here" },
 		{ "cgroup=/system.slice/job -> lc", "since its cgroup is /user.slice/job/inner" },
 		{ "comm=python3 arg=serve -> lc", "since its arg is another here" },
+		{ "comm=python3 kind=graphics -> lc", "since its kind is compute here" },
+		{ "kind=graphics -> lc", NULL },
 		{ "comm=vim -> lc", NULL },
 		{ "comm=vim uid=1001 -> lc", NULL },
 		{ "pod=server comm=python3 -> lc", NULL }, /* it is in no pod */
 	};
 	struct gs_facts f = process(1000, "python3");
 
+	f.program = GPUSCHED_IS_COMPUTE;
 	for (size_t i = 0; i < GS_COUNT(cases); i++) {
 		struct gs_classes *c = fresh();
 		struct gs_class_losers l = { 0 };
@@ -313,11 +316,19 @@ static void test_order_and_may(void **state)
 static void test_rule_errors(void **state)
 {
 	static const char *const bad[] = {
-		"comm=a lc",           "-> lc",
-		"comm=a -> nosuch",    "shoe=a -> lc",
-		"comm -> lc",          "comm= -> lc",
-		"comm=a comm=b -> lc", "uid=nosuchuser! -> be",
-		"uid=-1 -> be",        "uid=4294967295 -> be",
+		"comm=a lc",
+		"-> lc",
+		"comm=a -> nosuch",
+		"shoe=a -> lc",
+		"comm -> lc",
+		"comm= -> lc",
+		"comm=a comm=b -> lc",
+		"uid=nosuchuser! -> be",
+		"uid=-1 -> be",
+		"uid=4294967295 -> be",
+		"kind=copy -> be",
+		"kind= -> be",
+		"kind=compute kind=graphics -> be",
 	};
 	struct gs_classes *c = fresh();
 
@@ -379,6 +390,36 @@ static void test_never_raises(void **state)
 	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
 	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
 	expect(c, &user, "lc", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+}
+
+/* Anybody can open a graphics context, so kind= raises no more than comm= does. */
+static void kinds_of_programs(void **state)
+{
+	struct gs_facts f = process(1000, "shell");
+	struct gs_class_losers l = { 0 };
+	struct gs_class_answer a;
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	assert_int_equal(gs_classes_add_rule(c, "kind=graphics -> lc", NULL), 0);
+	assert_int_equal(gs_classes_add_rule(c, "kind=graphics exe=/usr/bin/shell -> lc", NULL), 0);
+	f.program = GPUSCHED_IS_GRAPHICS;
+	gs_classify_facts(c, &f, &a, &l);
+	assert_int_equal(a.class_id, GPUSCHED_CLASS_NONE);
+	assert_non_null(strstr(a.why, "rule 'kind=graphics -> lc' passed over: what its owner "
+				      "chooses cannot raise it"));
+	assert_int_equal(gs_classes_add_rule(c, "kind=compute -> be", NULL), 0);
+	assert_int_equal(
+		gs_classes_add_rule(c, "kind=graphics exe=/usr/bin/shell uid=1000 -> lc", NULL), 0);
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE);
+	f.uid = 1001;
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	f.uid = 1000;
+	f.program = GPUSCHED_IS_COMPUTE;
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	f.program = GPUSCHED_IS_UNKNOWN; /* no TSG yet */
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
 	gs_classes_free(c);
 }
 
@@ -675,6 +716,7 @@ int main(void)
 		cmocka_unit_test(test_rule_errors),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_never_raises),
+		cmocka_unit_test(kinds_of_programs),
 		cmocka_unit_test(a_containers_root_raises_nothing),
 		cmocka_unit_test(test_attribute),
 		cmocka_unit_test(test_own_process),

@@ -53,6 +53,8 @@ static void test_classes_and_commands(void **state)
 		    gs_class_matters(0x2080) && gs_class_matters(0x80) && gs_class_matters(0x41));
 	assert_false(gs_class_matters(0xcbc0) || gs_class_matters(0x6f) ||
 		     gs_class_matters(0x90cd) || gs_class_matters(0x1006f));
+	assert_true(gs_class_draws(0x9097) && gs_class_draws(0xcb97));
+	assert_false(gs_class_draws(0xcbc0) || gs_class_draws(0x97) || gs_class_draws(0x1cb97));
 	assert_true(gs_cmd_matters(0xa06c0103) && gs_cmd_matters(0x20801210));
 	assert_false(gs_cmd_matters(0xa06c0104) || gs_cmd_matters(0x2080110b));
 	assert_int_equal(gs_engine_kind(1), GPUSCHED_KIND_COMPUTE);
@@ -156,6 +158,28 @@ static void test_objects_of_cuda(void **state)
 	free(s.all);
 }
 
+/* A context of OpenGL computes and copies as well. */
+static void test_objects_that_draw(void **state)
+{
+	static const struct gs_object all[] = {
+		{ 0x5c000001, 0x80, CLIENT },       { 0x5c000010, 0xa06c, 0x5c000001 },
+		{ 0x5c000011, 0xc86f, 0x5c000010 }, { 0x5c000012, 0xc8b5, 0x5c000011 },
+		{ 0x5c000013, 0xcbc0, 0x5c000011 }, { 0x5c000014, 0xcb97, 0x5c000011 },
+		{ 0x5c000020, 0xa06c, 0x5c000001 }, { 0x5c000021, 0xc86f, 0x5c000020 },
+		{ 0x5c000022, 0xcb97, 0x5c000021 },
+	};
+	struct fake f = { all, sizeof(all) / sizeof(all[0]), 0 };
+	const struct gs_object_source src = { fake_query, fake_child, &f };
+	struct gs_objects s = {};
+
+	(void)state;
+	assert_int_equal(gs_objects_scan(&src, CLIENT, &s), 0);
+	assert_int_equal(gs_objects_engine(&s, 0x5c000010)->class_, 0xcb97);
+	assert_int_equal(gs_objects_kind(&s, 0x5c000010), GPUSCHED_KIND_COMPUTE);
+	assert_int_equal(gs_objects_kind(&s, 0x5c000020), GPUSCHED_KIND_COMPUTE);
+	free(s.all);
+}
+
 static void test_objects_elsewhere(void **state)
 {
 	static const struct gs_object all[] = {
@@ -193,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_simfile_line),
 		cmocka_unit_test(test_event_names),
 		cmocka_unit_test(test_objects_of_cuda),
+		cmocka_unit_test(test_objects_that_draw),
 		cmocka_unit_test(test_objects_elsewhere),
 		cmocka_unit_test(test_objects_of_nobody),
 	};

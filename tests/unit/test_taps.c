@@ -80,6 +80,36 @@ static void test_cuda_start(void **state)
 	assert_int_equal(last_event(GPUSCHED_EV_TIMESLICE)->arg[0], 2048);
 }
 
+static enum gpusched_program program_here(void)
+{
+	struct gpusched_proc proc = {};
+
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	return (enum gpusched_program)proc.program;
+}
+
+/* The first object that draws shows a program as graphics, as long as its process lives. */
+static void test_graphics(void **state)
+{
+	CLEANUP_FD int fd = -1;
+
+	NEEDS();
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	assert_int_equal(program_here(), GPUSCHED_IS_UNKNOWN);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	assert_int_equal(program_here(), GPUSCHED_IS_COMPUTE);
+	rc_channel(fd, RC_CLIENT, RC_TSG, 0x5c000020, 41);
+	assert_false(only().flags & GPUSCHED_TSG_DRAWS);
+	rc_alloc(fd, RC_CLIENT, 0x5c000020, 0x5c000030, 0xcb97, NULL);
+	rc_alloc(fd, RC_CLIENT, 0x5c000020, 0x5c000031, 0xcb97, NULL);
+	assert_true(only().flags & GPUSCHED_TSG_DRAWS);
+	assert_int_equal(program_here(), GPUSCHED_IS_GRAPHICS);
+	assert_int_equal(count_events(GPUSCHED_EV_GRAPHICS), 1);
+	rc_tsg(fd, RC_CLIENT, RC_TSG + 1, 1);
+	assert_int_equal(program_here(), GPUSCHED_IS_GRAPHICS);
+}
+
 static void test_interleave_by_channel(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -696,6 +726,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_cuda_start),
+		T(test_graphics),
 		T(test_interleave_by_channel),
 		T(test_own_calls_are_not_asked),
 		T(test_gpu_index),

@@ -184,6 +184,25 @@ int verb_noise(int nwords, char **words)
 	return until_eof();
 }
 
+int verb_draw(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t copy[8] = { 0, 0, 0, 9 }, client = new_client(fd, 0), h = RC_TSG + 4;
+	char word;
+
+	(void)nwords;
+	(void)words;
+	must(rm_alloc(fd, client, RC_DEVICE, &h, 0xa06c, copy), "copy TSG");
+	new_tsg(fd, client, RC_TSG);
+	h = RC_TSG + 2;
+	say("made");
+	if (read(0, &word, 1) != 1)
+		return 1;
+	must(rm_alloc(fd, client, RC_TSG + 1, &h, 0xcb97, NULL), "3D object");
+	say("draws");
+	return until_eof();
+}
+
 int verb_alias(int nwords, char **words)
 {
 	int fd = open_ctl(O_CLOEXEC);

@@ -23,6 +23,7 @@ VERB(churn);
 VERB(hoard);
 VERB(alias);
 VERB(noise);
+VERB(draw);
 VERB(flood);
 VERB(forge);
 VERB(hostile);

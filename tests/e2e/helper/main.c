@@ -28,6 +28,7 @@ static const struct {
 	  "has that TSG of another process under a handle of its own; sets its slice at a word" },
 	{ "noise", verb_noise, 1, 1, "N",
 	  "at a word, a compute TSG sets its timeslice N times, and is scheduled" },
+	{ "draw", verb_draw, 0, 0, "", "at a word, one of its two TSGs gets an object that draws" },
 	{ "flood", verb_flood, 2, 2, "MS THREADS",
 	  "threads that make and free clients as fast as they can" },
 	{ "forge", verb_forge, 2, 2, "CLIENT TSG",
