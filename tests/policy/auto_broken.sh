@@ -42,7 +42,7 @@ with be_slice_us=800 1be 20x50-1be half-open
 with waste_pct=90 launch-bound launch-bound-3be
 with be_floor_pct=0 hostile-lc hostile-forks
 with be_floor_pct=0 never-quiet llm-floor
-with guess=no nobody nobody-3be
+with guess=no nobody nobody-3be desktop renderer
 without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
 without "their end" 's/if (r->g_alive && .*/if (r->g_alive) {/' 8be
 step='s/return n ? .* : us;/return us;/'
@@ -101,6 +101,8 @@ without "a sum of the small ones" '$!N;s/ ||\n.*r->g_busy_permille .*;/;/;P;D' n
 without "a service of long turns that comes first" 's/return s->work_us >= costs_long_work_us(c) ||.*/return 0;/' llm
 without "a class that comes first" "$second" near
 without "a trial of longer slices" 's/s->serial = s->trial_work_us .*/s->serial = 0;/' open-20 open-20-3be open-40 open-60 open-80
+without "a bound on a service's part of the GPU, nor an undo" \
+	's/if (cut \* 10 >= ended \* 7 .*/if (0)/;s/if (drained \* 10 < ended \* 9 .*/if (0)/;s/leave_until_ns = now + .*;/leave_until_ns = 0;/' game
 without "regard for long turns" 's/if (costs_are_long(c, held, drained))/if (0)/' nobody-llm
 without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-90 llm-floor llm-eager llm-two never-quiet
 without "a first window of two requests" 's/q->ended < FIRST ||/1 ||/' first
