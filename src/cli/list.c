@@ -345,6 +345,33 @@ static json_t *shown_rows(const struct cli *c, const char *target, const json_t 
 	return rows;
 }
 
+/* Sets @key to the value at @path, if that is known. */
+static void put_known(json_t *row, const char *key, const char *path)
+{
+	json_t *v = (json_t *)gs_json_at(row, path);
+
+	if (v)
+		json_object_set(row, key, v);
+}
+
+/* Gives each row the members from which status and top tell STATE, so that it is the same word. */
+static void put_state_of(json_t *rows)
+{
+	json_t *row, *v;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		put_known(row, "held_pct", "window_10s.held_pct");
+		put_known(row, "waiting", "turns.waiting");
+		put_known(row, "timeslice_us", "is.timeslice_us");
+		json_object_foreach((json_t *)gs_json_at(row, "want"), key, v)
+			if (!json_is_null(v))
+				json_object_set_new(row, "policy_acts", json_true());
+	}
+	gs_cell_put_order(rows);
+}
+
 static int print_json(const struct cli *c, json_t *rows)
 {
 	struct gs_column all[GS_COUNT(columns) + GS_COUNT(wide_columns)];
@@ -362,9 +389,11 @@ static int print_table(const struct cli *c, const char *target, json_t *rows, co
 {
 	struct gs_column all[GS_COUNT(columns) + GS_COUNT(wide_columns)];
 	bool by_tsg = cli_opt(c, "wide") || cli_opt(c, "all") || strstr(target, "tsg:");
-	CLEANUP_JSON json_t *shown = by_tsg ? json_incref(rows) : gs_cell_processes(rows);
+	CLEANUP_JSON json_t *shown = NULL;
 	int r;
 
+	put_state_of(rows);
+	shown = by_tsg ? json_incref(rows) : gs_cell_processes(rows);
 	memcpy(all, columns, sizeof(columns));
 	memcpy(all + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
 	for (size_t i = 0; by_tsg && i < GS_COUNT(all); i++)
