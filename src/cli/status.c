@@ -275,14 +275,15 @@ static int print_gpu(const struct cli *c, const json_t *g, const char *policy, s
 {
 	const json_t *ended_rows = json_object_get(g, "ended");
 	json_t *tsgs = json_object_get(g, "tsgs");
-	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *text = NULL, *span = gs_cell_span(g);
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
 	if (!f)
 		return cli_fail(-ENOMEM, "out of memory");
-	fprintf(f, "GPU %lld, %s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
-		policy ? "policy " : "no policy", policy ? policy : "");
+	fprintf(f, "GPU %lld, %s%s%s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
+		policy ? "policy " : "no policy", policy ? policy : "", span ? ", " : "",
+		span ? span : "");
 	put_time(f, c, g);
 	put_memory(f, g);
 	if (fclose(f))

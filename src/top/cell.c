@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/json_sheet.h"
+#include "basic/units.h"
 
 #define ORDER_KEY "order" /* a row's member: whether it comes first */
 #define MOSTLY_PCT 90 /* from this percentage of turns that the slice ended, all waits are seen */
@@ -91,6 +93,16 @@ double gs_cell_used(const json_t *row)
 	if (held < 0 || alone < 0 || work < 0)
 		return held;
 	return fmax(0, held - alone * (1 - work / 100));
+}
+
+char *gs_cell_span(const json_t *gpu)
+{
+	char buf[GS_UNITS_TEXT], *all = NULL;
+
+	if (number(gpu, "held_pct") < 0 || number(gpu, "span_ms") < 0)
+		return NULL;
+	gs_units_time(number(gpu, "span_ms") * (double)NS_PER_MS, buf);
+	return asprintf(&all, "last %s", buf) < 0 ? NULL : all;
 }
 
 bool gs_cell_has_samples(const json_t *gpus)

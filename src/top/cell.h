@@ -21,6 +21,11 @@ void gs_cell_merge(json_t *to, const json_t *from);
  * driver's samples show that it idled. Negative: unknown.
  */
 double gs_cell_used(const json_t *row);
+/*
+ * The span of time of a GPU's figures and of its programs': "last 10 s". malloc'd; NULL: it has no
+ * figures.
+ */
+char *gs_cell_span(const json_t *gpu);
 /* True if some GPU has such samples. Without them, used time is all the time that it held. */
 bool gs_cell_has_samples(const json_t *gpus);
 /* The part of the time in which it waited, in percent. Negative: unknown. */

@@ -319,8 +319,22 @@ static void draw_row(const struct gs_top *t, const struct gs_columns *c, const j
 		gs_grid_mark(g, at, GS_STYLE_CHOSEN);
 }
 
+/* The span of the figures: that of the first GPU that has any. */
+static char *span_of(const json_t *gpus)
+{
+	char *span = NULL;
+	json_t *gpu;
+	size_t i;
+
+	json_array_foreach((json_t *)gpus, i, gpu)
+		if (!span)
+			span = gs_cell_span(gpu);
+	return span;
+}
+
 static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
+	CLEANUP_FREE char *span = span_of(t->gpus);
 	unsigned int waiting = 0, paused = 0;
 	const json_t *row;
 	size_t i;
@@ -330,11 +344,11 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		waiting += !gs_cell_is_paused(row) && json_is_true(json_object_get(row, "waiting"));
 	}
 	gs_grid_put(g, 0, 0, GS_STYLE_PLAIN,
-		    "gpusched top %s  %s%s  %zu %s by %s: %u waiting, %u paused%s%s", t->clock,
-		    t->policy ? "policy " : "no policy", t->policy ? t->policy : "",
-		    json_array_size(rows), t->by_process ? "programs" : "TSGs",
-		    gs_top_layout_sort_name(t->sort), waiting, paused,
-		    *t->filter ? "  filter: " : "", t->filter);
+		    "top %s%s%s  %s%s  %zu %s by %s: %u waiting, %u paused%s%s", t->clock,
+		    span ? ", " : "", span ? span : "", t->policy ? "policy " : "no policy",
+		    t->policy ? t->policy : "", json_array_size(rows),
+		    t->by_process ? "programs" : "TSGs", gs_top_layout_sort_name(t->sort), waiting,
+		    paused, *t->filter ? "  filter: " : "", t->filter);
 }
 
 /*

@@ -48,7 +48,7 @@ check "top shows the GPU's figures" shows '^GPU 0 \[.*used [1-9]'
 check "top shows a strip of turns" shows '[|][a-z#.]*a[a-z#.]*[|] the last second'
 check "the strip fills with turns of the BE" wait_for 5 eval '[ "$(screen | grep -o "|[a-z#.+]*|" | tr -cd a | wc -c)" -ge 10 ]'
 check "top shows the LC" shows " $lc gsload .* lc .*runs"
-is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/; s/ < N %/ N %/; s/ N MiB / M /; s/ < M / M /')" "gpusched top TIME no policy N programs by used: N waiting, N paused
+is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/; s/ < N %/ N %/; s/ N MiB / M /; s/ < M / M /')" "top TIME, last N s no policy N programs by used: N waiting, N paused
 GPU N [BAR] used N, switching N, free N %
  |STRIP| the last second
  PID NAME CLASS USED WAITED MEMORY STATE
@@ -125,7 +125,7 @@ mux kill-server
 exits 2 "top fails without a terminal" "$gpusched" top
 like "$out" "--batch" "the error mentions --batch"
 "$gpusched" top --batch -n 2 -d 0.3 >"$scratch/batch" </dev/null
-is "$(grep -c '^gpusched top' "$scratch/batch") $(grep -cE " $be [a-z]+ +gsload" "$scratch/batch")" "2 2" "--batch prints as often as asked"
+is "$(grep -c '^top ' "$scratch/batch") $(grep -cE " $be [a-z]+ +gsload" "$scratch/batch")" "2 2" "--batch prints as often as asked"
 is "$("$gpusched" top --batch --json -n 2 -d 0.3 | jq -c '[.gpus[0].tsgs | length, (.[0].held_pct != null)]' | uniq)" "[2,true]" \
 	"--batch --json prints as often, with figures"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" top --batch --sort pid)

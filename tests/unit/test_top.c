@@ -150,7 +150,7 @@ static void whole_screen(void **state)
 	text = printed(&s);
 	assert_string_equal(
 		text,
-		"gpusched top 12:00:00  policy lcbe  4 TSGs by used: 1 waiting, 1 paused\n"
+		"top 12:00:00  policy lcbe  4 TSGs by used: 1 waiting, 1 paused\n"
 		"GPU 0 [BBBBBBBBBBBBBBBBBBBBBBBBBBBLLLLLLL%%..] had 90, switching 5, free 5 %\n"
 		"GPU 1 MIG hides it\n"
 		"      PID NAME     CLASS    HAD GPU  WAITED   MEMORY STATE\n"
