@@ -23,7 +23,7 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	gs_json_put_number(o, "contended_off_ns", true, t->contended_off_ns);
 	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
 	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
-	gs_json_put_number(o, "waits", true, t->waits);
+	gs_json_put_number(o, "waits", t->waits, t->waits); /* none seen: not known */
 	gs_json_put_number(o, "wait_p50_us", t->waits, gs_turns_percentile(t, 50) / NS_PER_US);
 	gs_json_put_number(o, "wait_p99_us", t->waits, gs_turns_percentile(t, 99) / NS_PER_US);
 	json_object_set_new(o, "loaded", json_boolean(t->loaded));

@@ -68,7 +68,7 @@ le "$(off_by)" 102000 "in CILP mode the error of a turn is at most 102 us"
 exits 0 "set gives the BE CTA mode" "$gpusched" set pid:$be preempt_mode=cta
 sleep 0.3
 ge "$(off_by)" 200000 "in CTA mode the error of a turn is at least 200 us"
-le "$(one $lc .turns.waits)" 3 "waits of the LC, whose turns drain, are unknown"
+le "$(one $lc ".turns.waits // 0")" 3 "waits of the LC, whose turns drain, are unknown"
 exits 0 "launches are counted" "$gpusched" observe launches on
 check "waits of the LC are known once its launches are counted" wait_for 30 eval '[ "$(one $lc .turns.waits)" -ge 20 ]'
 check "status marks the LC's waits as a lower bound" wait_for 10 eval '"$gpusched" status --for 1s | grep -Eq "^ *$lc .* > [0-9.]+ % "'
