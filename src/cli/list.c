@@ -166,7 +166,7 @@ static const struct gs_column columns[] = {
 	{ "is.interleave", "INTERLEAVE", GS_COL_WIDE, .spare = 9 },
 	{ "is.preempt_mode", "MODE", GS_COL_WIDE, .spare = 6 },
 	{ "launches", "LAUNCHES", GS_COL_RIGHT | RARE, .cell = launched },
-	{ "gpu_time_ns", "HAD GPU", GS_COL_RIGHT | GS_COL_WIDE, .cell = had, .spare = 4 },
+	{ "gpu_time_ns", "GPU TIME", GS_COL_RIGHT | GS_COL_WIDE, .cell = had, .spare = 4 },
 	{ "memory_bytes", "MEMORY", GS_COL_RIGHT | GS_COL_SAYS, .cell = memory, .spare = 18 },
 	{ NULL, "STATE", .cell = state, .colour = state_colour, .name = "state" },
 	{ "known_by", "KNOWN", GS_COL_WIDE, .spare = 8 },

@@ -79,7 +79,7 @@ ge "$since" "$((before + 1))" "its launches are counted since a time after its s
 ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "its launch rate is known"
 is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
 	"copy TSGs have no launches"
-like "$("$gpusched" list --wide pid:$off)" 'MODE +LAUNCHES +HAD GPU' "the table has a column for launches"
+like "$("$gpusched" list --wide pid:$off)" 'MODE +LAUNCHES +GPU TIME' "the table has a column for launches"
 end_load $off
 
 # metric CLASS: its launches in /metrics

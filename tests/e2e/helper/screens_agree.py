@@ -13,7 +13,7 @@ POINTS = 1.0  # percentage points by which shares of the same window may differ
 SHARE = 0.01  # part by which sums and fixed values may differ
 SHIFTED = 0.1  # part by which rates and means may: windows that the screens ask for one after another are shifted
 HEADS = ("PID", "USER", "NAME", "CLASS", "SLICE", "MEMORY", "STATE", "USED", "HAD GPU", "WAITED",
-         "USUALLY", "ALONE WORKS", "LAUNCHES", "REASON", "LOOKS LIKE", "HAD GPU %", "LOSES",
+         "GPU TIME", "USUALLY", "ALONE WORKS", "LAUNCHES", "REASON", "LOOKS LIKE", "HAD GPU %", "LOSES",
          "WHAT HELPS", "GPU")
 UNITS = {"%": "percent", "us": "time", "ms": "time", "s": "time", "min": "time", "h": "time",
          "MiB": "memory", "GiB": "memory", "KiB": "memory"}
@@ -69,10 +69,10 @@ def between(what, before, after, **values):
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def table(name, first="PID"):
-    """The rows of the table with the heading @first: dictionaries by heading."""
+def table(name):
+    """The rows of the table with the heading PID: dictionaries by heading."""
     lines = read(name).splitlines()
-    head = next((i for i, l in enumerate(lines) if re.search(rf"\b{first}\b.*\b(STATE|HELPS)", l)), None)
+    head = next((i for i, l in enumerate(lines) if re.search(r"\bPID\b", l)), None)
     if head is None:
         return []
     wide = "".join(" " if ord(c) < 128 else "x" for c in lines[head])
@@ -132,7 +132,7 @@ def compare_tables(texts):
             if head == "STATE":  # list names the person, and until when
                 cells = {s: re.sub(r"paused by (?!the policy).*", "paused by a person", c)
                          for s, c in cells.items()}
-            if len(cells) < 2 or head in ("PID", "HAD GPU %") or (moving and head == "STATE"):
+            if len(cells) < 2 or head in ("PID", "HAD GPU %", "GPU TIME") or (moving and head == "STATE"):
                 continue
             if all(shown_percent(c) is not None for c in cells.values()):
                 same(f"{head} of {pid}", points=POINTS, **{s: shown_percent(c) for s, c in cells.items()})
@@ -270,7 +270,8 @@ for pid, o in advised.items():
 
 # ---- texts ----------------------------------------------------------------------------------------
 
-texts = {s: by_pid(s + ".txt") for s in ("status", "list", "top", "advise")}
+texts = {s: by_pid(s + ".txt") for s in ("status", "list", "top", "advise", "status-columns", "list-columns",
+                                         "history-columns")}
 for pid, cells in texts["status"].items():
     of = [s for s in shown.values() if s["pid"] == pid]
     percent = shown_percent(cells.get("HAD GPU", cells.get("USED", "")))
