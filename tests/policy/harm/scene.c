@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* scene.c - makes a random scenario of programs that gpusched might harm, from a seed */
+/* scene.c - makes random scenarios from a seed: programs that gpusched might harm, or told ones */
 #include "scene.h"
 
 #include <stdbool.h>
@@ -10,6 +10,7 @@ struct scene {
 	FILE *f;
 	uint64_t rng;
 	unsigned int gpus, group;
+	bool plain; /* nobody has what only some programs have: a mode, a time-out, a late start */
 };
 
 static unsigned int below(struct scene *s, unsigned int n)
@@ -43,11 +44,11 @@ static void common(struct scene *s, bool spread, bool alone)
 		fprintf(s->f, "gpu = spread\n");
 	else
 		fprintf(s->f, "gpu = %u\n", below(s, s->gpus));
-	if (chance(s, 30))
+	if (!s->plain && chance(s, 30))
 		fprintf(s->f, "start_s = 0.%u\n", below(s, 10));
-	if (chance(s, 40))
+	if (!s->plain && chance(s, 40))
 		fprintf(s->f, "dies_after_s = 5\n");
-	if (chance(s, 8))
+	if (!s->plain && chance(s, 8))
 		fprintf(s->f, "preempt_mode = cta\n");
 	if (!alone)
 		fprintf(s->f, "job = %u\n", 100 + s->group);
@@ -180,4 +181,98 @@ void scene_write(uint64_t seed, FILE *f)
 		service(&s);
 	for (unsigned int i = 0; i < groups; i++)
 		group(&s, class);
+}
+
+/* ---- told ------------------------------------------------------------------------------------ */
+
+#define GAP_MAX_US 200000 /* so that there are enough requests for a percentile */
+
+struct told_lc {
+	const char *name;
+	unsigned int kernel_us, kernels, wait_every, launch_gap_us;
+};
+
+static struct told_lc told_kind(struct scene *s)
+{
+	struct told_lc k = { 0 };
+
+	switch (below(s, 4)) {
+	case 0: /* a request is a turn */
+		k.name = "one";
+		k.kernel_us = ONE_OF(s, 100, 300, 1000, 4000);
+		k.kernels = 1;
+		break;
+	case 1: /* kernels behind each other, and a wait at the end */
+		k.name = "many";
+		k.kernel_us = ONE_OF(s, 20, 50, 200);
+		k.kernels = ONE_OF(s, 10, 40);
+		break;
+	case 2: /* a wait after each kernel, as a language model has it */
+		k.name = "tokens";
+		k.kernel_us = ONE_OF(s, 200, 1200, 3000);
+		k.kernels = ONE_OF(s, 8, 32);
+		k.wait_every = 1;
+		break;
+	default: /* launch-bound: the CPU needs longer than the GPU */
+		k.name = "eager";
+		k.launch_gap_us = ONE_OF(s, 14, 30, 60);
+		k.kernel_us = k.launch_gap_us / ONE_OF(s, 2, 3);
+		k.kernels = ONE_OF(s, 60, 200, 500);
+		break;
+	}
+	return k;
+}
+
+/* A service that would take @part percent of the GPU. */
+static void told_lc(struct scene *s, unsigned int part)
+{
+	static const char *const arrivals[] = { "poisson", "poisson", "periodic", "closed" };
+	static const char *const requests[] = { "unseen", "agent", "hints" };
+	struct told_lc k = told_kind(s);
+	unsigned int each = k.kernel_us > k.launch_gap_us ? k.kernel_us : k.launch_gap_us;
+	unsigned int gap = k.kernels * each * 100 / part, how = below(s, 4);
+
+	if (gap > GAP_MAX_US)
+		gap = GAP_MAX_US;
+	begin(s, k.name, "lc");
+	fprintf(s->f, "kernel_us = %u\nkernels = %u\n", k.kernel_us, k.kernels);
+	fprintf(s->f, "arrivals = %s\ngap_us = %u\n", arrivals[how], gap);
+	if (how == 0 && chance(s, 30))
+		fprintf(s->f, "cv = 3\n");
+	if (k.wait_every)
+		fprintf(s->f, "wait_every = %u\n", k.wait_every);
+	if (k.launch_gap_us)
+		fprintf(s->f, "launch_gap_us = %u\n", k.launch_gap_us);
+	fprintf(s->f, "requests = %s\n", requests[below(s, 3)]);
+	common(s, false, true);
+}
+
+static void told_be(struct scene *s)
+{
+	switch (below(s, 8)) {
+	case 0:
+		half_idle(s, true);
+		break;
+	case 1:
+		waiting(s, true, "both", "yes", false);
+		break;
+	default:
+		back_to_back(s, true);
+		break;
+	}
+}
+
+void scene_write_told(uint64_t seed, FILE *f)
+{
+	struct scene s = { .f = f, .rng = gs_rng_named(seed, "told", 0), .gpus = 1, .plain = true };
+	unsigned int services = chance(&s, 25) ? 2 : 1, others = ONE_OF(&s, 1, 1, 2, 3, 4);
+	unsigned int part = ONE_OF(&s, 3, 5, 10, 20, 40, 60);
+
+	fprintf(f, "[scenario]\ntitle = seed %llu\nduration_s = 10\nwarmup_s = 3\n",
+		(unsigned long long)seed);
+	fprintf(f, "seed = %llu\n", (unsigned long long)(seed % 1000003));
+	for (unsigned int i = 0; i < services; i++)
+		told_lc(&s, part / services);
+	for (unsigned int i = 0; i < others; i++)
+		told_be(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.h - makes a random scenario of programs that gpusched might harm, from a seed */
+/* scene.h - makes random scenarios from a seed: programs that gpusched might harm, or told ones */
 #ifndef TESTS_POLICY_HARM_SCENE_H
 #define TESTS_POLICY_HARM_SCENE_H
 
@@ -8,5 +8,11 @@
 
 /* The name of a group is its kind and its number: "spin2". */
 void scene_write(uint64_t seed, FILE *f);
+
+/*
+ * One or two services of class lc beside one to four programs of class be, on one GPU. The names of
+ * services: one, many, tokens, eager.
+ */
+void scene_write_told(uint64_t seed, FILE *f);
 
 #endif /* TESTS_POLICY_HARM_SCENE_H */
