@@ -31,7 +31,9 @@
  * costs two calls to the driver, and an idle GPU at its end. So a request gets a hold only if it
  * has so many turns that their switches would cost more. There is no hold while be TSGs have had
  * less than their floor, nor for requests in which the GPU would idle for more than waste_pct of
- * all time.
+ * all time. Holds and turns share a budget for calls. So where be TSGs take turns, a service gets
+ * no more holds once two of its requests within a second got none for want of calls. They come back
+ * half a minute later, or twice as long after each further attempt.
  *
  * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
  * long slice until be TSGs have caught up.

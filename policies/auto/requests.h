@@ -33,6 +33,8 @@
 #define LOOKED_AT_NS (5 * GS_S)
 #define AGAIN_NS (30 * GS_S)
 #define AGAIN_MAX_NS (3600 * GS_S)
+/* Two requests that begin within this time and get no hold, for want of calls, end holds. */
+#define SHORT_NS GS_S
 
 /* Returns the total length of requests in the present window, including the one in progress. */
 GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
@@ -42,13 +44,14 @@ GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
 	return q->open_ns + (q->began_ns && now > from ? now - from : 0);
 }
 
-GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
+GPUSCHED_INLINE void begin_window(struct tsg *s, const struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
 
 	q->window_ns = now;
 	q->window_turns = s->turns;
 	q->window_progress = s->progress;
+	q->window_be = r->be_progress;
 	q->open_ns = 0;
 	q->ended = 0;
 }
@@ -66,8 +69,19 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 }
 
 /*
+ * Returns the most that the GPU can idle in holds, by what BEs did in this window: BEs that have
+ * work take all that LC leaves. It is not known if a BE came or went, or had no work.
+ */
+GPUSCHED_INLINE gs_u64 most_idle(const struct requests *q, const struct runlist *r)
+{
+	return r->ready && r->changed_ns <= q->window_ns ? r->be_progress - q->window_be : ~0ull;
+}
+
+/*
  * Judges the requests of a window without holds. In a hold, the GPU would idle in that part of a
- * request which is neither work nor waiting for the GPU. @late_ns of work may not be known yet.
+ * request which is neither work nor waiting for the GPU. This takes a queue of short turns for
+ * idle, since the log shows them as shorter than they are; most_idle() corrects that. @late_ns of
+ * work may not be known yet.
  */
 GPUSCHED_INLINE gs_u32 judge_requests(struct tsg *s, const struct runlist *r, gs_u64 now,
 				      gs_u64 late_ns)
@@ -77,7 +91,7 @@ GPUSCHED_INLINE gs_u32 judge_requests(struct tsg *s, const struct runlist *r, gs
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
 	gs_u64 waited = turns * (r->slice.us + costs_round_trip_us(&r->costs)) * 1000;
 	gs_u64 worked = s->progress - q->window_progress + waited + late_ns;
-	gs_u64 idle = open > worked ? open - worked : 0;
+	gs_u64 idle = gs_least(open > worked ? open - worked : 0, most_idle(q, r));
 
 	q->turns = gpusched_div(turns * mean, open);
 	if (turns)
@@ -142,7 +156,7 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 	if (!q->window_ns || !s->sighted)
 		return;
 	if (!held && works_untold(s, now)) {
-		begin_window(s, now);
+		begin_window(s, r, now);
 		return;
 	}
 	if (now < q->window_ns + FIRST_NS)
@@ -161,7 +175,7 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 	} else if (unheld) {
 		weigh_requests(q, r, judge_requests(s, r, now, LATE_NS));
 	}
-	begin_window(s, now);
+	begin_window(s, r, now);
 }
 
 /*
@@ -191,6 +205,8 @@ GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const stru
 		return GPU_WOULD_IDLE;
 	if (q->verdict == UNKNOWN || now < r->unheld_until_ns)
 		return LOOKED_AT;
+	if (now < q->slices_until_ns)
+		return CALLS_COST_TOO_MUCH;
 	if (r->paying || state == GPUSCHED_HOLD_FLOOR)
 		return BE_IS_OWED;
 	if (!may_hold(r, now))
@@ -198,17 +214,37 @@ GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const stru
 	return state == GPUSCHED_HOLD_BUDGET ? CALLS_COST_TOO_MUCH : NO_REASON;
 }
 
-GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, const struct tsg *s,
+/*
+ * Ends holds for a while if they need more calls than there are, beside BEs that take turns. Else
+ * turns would change late for want of calls, and a request without a hold would wait for several
+ * BEs.
+ */
+GPUSCHED_INLINE void watch_calls(const struct gpusched_task *t, struct requests *q,
 				 const struct runlist *r, gs_u64 now)
 {
-	const struct requests *q = &s->requests;
+	if (r->ready < 2 || q->put_off_ns == q->began_ns ||
+	    gpusched_hold_state(t) != GPUSCHED_HOLD_BUDGET)
+		return;
+	if (q->put_off_ns && q->began_ns < q->put_off_ns + SHORT_NS) {
+		q->slices_wait_ns =
+			gs_least(gs_most(2 * q->slices_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
+		q->slices_until_ns = now + q->slices_wait_ns;
+	}
+	q->put_off_ns = q->began_ns;
+}
+
+GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
+				 gs_u64 now)
+{
+	struct requests *q = &s->requests;
 
 	if (!q->began_ns || t->class_id != GPUSCHED_CLASS_LC) {
 		gpusched_release(t);
 		return;
 	}
 	sleep_at_most(0);
-	if (q->verdict == WORTH && may_hold(r, now))
+	watch_calls(t, q, r, now);
+	if (q->verdict == WORTH && may_hold(r, now) && now >= q->slices_until_ns)
 		gpusched_hold(t, HOLD_US);
 	else
 		gpusched_release(t);
@@ -224,7 +260,7 @@ GPUSCHED_INLINE void begin_request(struct gpusched_task *t, struct tsg *s, struc
 	q->ended_ns = 0;
 	q->rest_turns = 0;
 	if (!q->window_ns) {
-		begin_window(s, w->now_ns);
+		begin_window(s, r, w->now_ns);
 		r->unheld_until_ns = w->now_ns + LOOKED_AT_NS;
 	}
 	hold_or_not(t, s, r, w->now_ns);
@@ -238,6 +274,7 @@ GPUSCHED_INLINE void end_request(struct gpusched_task *t, struct tsg *s, struct 
 	if (q->began_ns) {
 		q->open_ns = open_ns(q, w->now_ns);
 		q->ended++;
+		watch_calls(t, q, r, w->now_ns);
 	}
 	q->began_ns = 0;
 	q->ended_ns = w->now_ns;

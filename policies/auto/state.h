@@ -43,7 +43,7 @@ struct says {
 struct requests {
 	gs_u64 began_ns;  /* when the request in progress began; 0: none is in progress */
 	gs_u64 window_ns; /* when the window began; 0: no request has ever come */
-	gs_u64 window_turns, window_progress;
+	gs_u64 window_turns, window_progress, window_be; /* the last: r->be_progress then */
 	gs_u64 open_ns; /* total length of the requests that ended in this window */
 	gs_u32 ended, quiet_us;
 	gs_u64 turns;         /* expected number of turns per request */
@@ -52,6 +52,8 @@ struct requests {
 	gs_u64 length_ns;     /* mean length of requests in holds; 0: not known yet */
 	gs_u64 again_ns;      /* earliest time for another window without holds */
 	gs_u64 again_wait_ns;
+	gs_u64 put_off_ns; /* when the last request began that got no hold for want of calls */
+	gs_u64 slices_until_ns, slices_wait_ns; /* no holds until then, and how long that is */
 	gs_u64 ended_ns;   /* when the last request ended; 0: none has, or one is in progress */
 	gs_u64 rest_turns; /* TSG's turns in all once the log was past that end, + 1; 0: not yet */
 	gs_u32 verdict, pad; /* enum verdict */
