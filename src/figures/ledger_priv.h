@@ -112,7 +112,9 @@ struct gpu_kept {
 	struct gs_history_sums pending, total;
 	uint64_t given_ns;
 	struct gs_gpu_sums samples[SAMPLES];
-	uint64_t lossy_ns; /* when it began to lose too much time to switches; 0: it does not */
+	uint64_t lossy_ns;     /* when it began to lose too much time to switches; 0: it does not */
+	uint64_t classless_ns; /* when programs without a class began to wait for each other */
+	struct gs_classless_facts classless; /* such programs, at the last look */
 	/* its compute TSGs, and how many of them are in a MIG partition */
 	unsigned int ntsgs, nmig;
 	bool tells; /* a turn would have been seen, when the last write to the history began */

@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/classless.h"
 #include "figures/kept_off.h"
 #include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
@@ -368,6 +369,15 @@ void gs_window_stats_json(const struct gs_figures *fig, json_t *o)
 
 /* ---- since when ------------------------------------------------------------------------------ */
 
+/* The ledger's entry for the GPU of this index; NULL: there is none. */
+static struct gpu_kept *gpu_of(const struct gs_figures *fig, int index)
+{
+	for (size_t i = 0; fig->ledger && i < fig->hub->ngpus; i++)
+		if ((int)fig->hub->gpus[i].index == index)
+			return &fig->ledger->gpus[i];
+	return NULL;
+}
+
 /* Keeps the time at which a finding began as long as it lasts. */
 static void mark(uint64_t *inout_ns, bool is, uint64_t now)
 {
@@ -440,7 +450,31 @@ static void put_record(const struct gs_figures *fig, const struct kept *k,
 	t->still_ns = still_ns(k, &rec.task, grown, now);
 }
 
-/* Uses the samples alone, since this runs once a second for each TSG that works. */
+static void take_classless(struct gs_figures *fig, const struct kept *k,
+			   const struct gs_tsg_rates *rates)
+{
+	struct gpusched_tsg rec;
+	struct gpu_kept *g;
+
+	if (*k->who.class || !(rates->held_pct > 0) ||
+	    gs_table_get(fig->hub->table, &k->key, &rec) || rec.task.id != k->id)
+		return;
+	g = gpu_of(fig, (int)k->who.gpu);
+	if (g)
+		gs_classless_take(&g->classless, &rec, rates);
+}
+
+static void mark_classless(struct gs_figures *fig, struct gpu_kept *g, uint64_t now)
+{
+	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
+
+	gs_verdict_classless(&g->classless, &found);
+	mark(&g->classless_ns, found.n, now);
+	take_found(fig, &found);
+	g->classless = (struct gs_classless_facts){ 0 };
+}
+
+/* Uses the samples if it can, since this runs once a second for each TSG that works. */
 static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double span, uint64_t now)
 {
 	const struct gs_tsg_sums before = ledger_sample_of(k, at),
@@ -462,6 +496,7 @@ static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double
 	CLEANUP(gs_verdict_done) struct gs_findings found = { 0 };
 
 	gs_tsg_rates(&before, &last, span, &t.window);
+	take_classless(fig, k, &t.window);
 	if (t.lc || t.waiting || k->acts_end_ns)
 		put_record(fig, k, &rise, now, &t);
 	t.slo_ns = gs_ledger_recent_requests(fig, k->id, &t.slo);
@@ -476,7 +511,7 @@ static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double
 static void forget_marks(struct gs_figures *fig)
 {
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
-		fig->ledger->gpus[i].lossy_ns = 0;
+		fig->ledger->gpus[i].lossy_ns = fig->ledger->gpus[i].classless_ns = 0;
 }
 
 /* True if the TSG is in the last sample, is of class lc or one with slo=, or has a finding. */
@@ -507,16 +542,19 @@ void gs_window_mark(struct gs_figures *fig)
 		else
 			ledger_forgive(fig->ledger, k);
 	}
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		mark_classless(fig, &fig->ledger->gpus[i], now);
 }
 
 uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f)
 {
 	const struct kept *k = f->tsg ? find(fig, f->tsg) : NULL;
+	const struct gpu_kept *g = f->gpu >= 0 ? gpu_of(fig, f->gpu) : NULL;
 
-	if (f->kind == GS_FINDING_LOST_TIME && fig->ledger)
-		for (size_t i = 0; i < fig->hub->ngpus; i++)
-			if ((int)fig->hub->gpus[i].index == f->gpu)
-				return fig->ledger->gpus[i].lossy_ns;
+	if (g && f->kind == GS_FINDING_LOST_TIME)
+		return g->lossy_ns;
+	if (g && f->kind == GS_FINDING_CLASSLESS)
+		return g->classless_ns;
 	return !k                                                               ? 0
 	       : f->kind == GS_FINDING_STARVED || f->kind == GS_FINDING_NO_TURN ? k->starved_ns
 	       : f->kind == GS_FINDING_LC_WAITS                                 ? k->harmed_ns

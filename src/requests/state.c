@@ -66,6 +66,37 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 				ret);
 }
 
+void gs_state_judge_suspended(const struct gpusched_tsg *rec, struct gs_findings *ret)
+{
+	char comm[GPUSCHED_COMM_LEN + 1];
+
+	if (rec->suspend_by != GPUSCHED_BY_PERSON || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return;
+	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	gs_verdict_suspended(
+		&(struct gs_suspended_facts){ .pid = rec->task.pid,
+					      .uid = rec->task.uid,
+					      .comm = comm,
+					      .gpu = (int)rec->task.gpu,
+					      .tsg = rec->task.id,
+					      .since_ns = rec->suspended_ns,
+					      .for_a_while = rec->suspend_until_ns != 0 },
+		ret);
+}
+
+/* It looks at few records: what people have set is kept. */
+static void judge_all_suspended(const struct gs_requests *rs, struct gs_findings *ret)
+{
+	const struct gs_saved *saved = &rs->control->saved;
+	struct gpusched_tsg rec;
+
+	for (size_t i = 0; i < saved->ntsgs; i++)
+		if (saved->tsgs[i].set.valid & GPUSCHED_RUNNABLE && !saved->tsgs[i].pending &&
+		    !gs_table_get(rs->hub->table, &saved->tsgs[i].key, &rec) &&
+		    rec.task.id == saved->tsgs[i].id)
+			gs_state_judge_suspended(&rec, ret);
+}
+
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret)
 {
 	unsigned int tsgs[GPUSCHED_MAX_CLASSES] = { 0 };
@@ -79,6 +110,7 @@ void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret)
 	gs_state_judge(rs, &rose, ret);
 	gs_ledger_classes(rs->figures, tsgs);
 	gs_state_judge_classes(rs, tsgs, ret);
+	judge_all_suspended(rs, ret);
 }
 
 void gs_state_metrics(const struct gs_requests *rs, FILE *f)

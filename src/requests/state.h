@@ -18,7 +18,9 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 /* Adds findings about classes with TSGs. @tsgs: the number of TSGs of each class, by class id. */
 void gs_state_judge_classes(const struct gs_requests *rs,
 			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret);
-/* Does both for the daemon's last ten seconds. */
+/* Adds a finding if a person has suspended the TSG. */
+void gs_state_judge_suspended(const struct gpusched_tsg *rec, struct gs_findings *ret);
+/* Does all of these for the daemon's last ten seconds. */
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret);
 /*
  * Writes the metric gpusched_findings: the number of findings of each kind, including findings that

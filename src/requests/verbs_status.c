@@ -12,6 +12,7 @@
 #include "basic/user_limits.h"
 #include "control/lease.h"
 #include "control/starting.h"
+#include "figures/classless.h"
 #include "figures/cost_book.h"
 #include "figures/crowd.h"
 #include "figures/request_costs.h"
@@ -270,46 +271,6 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		&t->found);
 }
 
-/* Takes the TSG into the account of programs without a class, unless a policy acts on it. */
-static void take_classless(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
-			   const struct gs_window_tsg *w)
-{
-	struct gs_classless_facts *c = &t->classless;
-
-	if (rec->task.class_id || rec->task.want.valid || rec->flags & GPUSCHED_TSG_MIG ||
-	    !w->known || !(w->rates.held_pct > 0) || !sees(rq, rec))
-		return;
-	c->several |= c->pid && c->pid != rec->task.pid;
-	if (c->pid && !(w->rates.waited_pct > c->waited_pct))
-		return;
-	*c = (struct gs_classless_facts){ .gpu = (int)rec->task.gpu,
-					  .several = c->several,
-					  .tsg = rec->task.id,
-					  .pid = rec->task.pid,
-					  .uid = rec->task.uid,
-					  .waited_pct = w->rates.waited_pct };
-	snprintf(c->comm, sizeof(c->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-}
-
-static void judge_suspended(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
-{
-	char comm[GPUSCHED_COMM_LEN + 1];
-
-	if (rec->suspend_by != GPUSCHED_BY_PERSON || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
-	    !sees(rq, rec))
-		return;
-	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	gs_verdict_suspended(
-		&(struct gs_suspended_facts){ .pid = rec->task.pid,
-					      .uid = rec->task.uid,
-					      .comm = comm,
-					      .gpu = (int)rec->task.gpu,
-					      .tsg = rec->task.id,
-					      .since_ns = rec->suspended_ns,
-					      .for_a_while = rec->suspend_until_ns != 0 },
-		&t->found);
-}
-
 static void judge_holder(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
 {
 	char comm[GPUSCHED_COMM_LEN + 1];
@@ -344,8 +305,10 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	t->apart += gpusched_is_apart(rec);
 	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
 	judge_tsg(rq, t, rec, &w, calm);
-	take_classless(rq, t, rec, &w);
-	judge_suspended(rq, t, rec);
+	if (w.known && sees(rq, rec))
+		gs_classless_take(&t->classless, rec, &w.rates);
+	if (sees(rq, rec))
+		gs_state_judge_suspended(rec, &t->found);
 	judge_holder(rq, t, rec);
 	if (sees(rq, rec))
 		gs_kept_off_take(&t->off, rq->rs->figures, rec);

@@ -22,6 +22,11 @@ wait_tsgs "pid:$two" 4
 check "a second one without a class gives a note" wait_for 20 eval '[ -n "$(note)" ]'
 like "$(note)" "programs without a class share GPU 0, and process ($one|$two) .gsload. waits [0-9]+ % .*'gpusched advise'" \
 	"it says who waits, and points to advise"
+counted() { # FINDING: the metric has one
+	grep -q "^gpusched_findings{finding=\"$1\",level=\"note\"} 1" <<<"$(api /metrics)"
+}
+check "the metric has it, too" wait_for 20 counted classless-wait
+ge "$("$gpusched" status --json | jq '.findings[] | select(.finding == "classless-wait") | .since_ns')" 1 "since when is known"
 exits 0 "nothing is wrong for that" "$gpusched" status
 like "$out" "note: programs without a class share GPU 0" "status prints the note"
 
@@ -40,6 +45,10 @@ suspended
 loses=$(grep -E "^ *0 +$one " <<<"$advice" | grep -oE '[0-9]+ % of its time' | cut -d' ' -f1)
 ge "${loses:-0}" 30 "advise counts that time as lost" || diag "$advice"
 
+"$gpusched" suspend "pid:$one" >/dev/null
+check "the metric has a program that a person suspended" wait_for 20 counted suspended
+"$gpusched" resume "pid:$one" >/dev/null
+check "until it is let go" wait_for 20 eval '! counted suspended'
 "$gpusched" class set "pid:$one" be >/dev/null
 "$gpusched" class set "pid:$two" be >/dev/null
 check "status has no such note of programs with classes" wait_for 20 eval '[ -z "$(note)" ]'
