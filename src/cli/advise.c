@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
+#include "basic/units.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
@@ -304,6 +305,14 @@ static char *loss_cell(const json_t *row)
 	return NULL;
 }
 
+static char *had_cell(const json_t *row)
+{
+	const json_t *held = gs_json_at(row, "held_pct");
+	char buf[GS_UNITS_TEXT];
+
+	return held ? strdup(gs_units_percent(json_number_value(held), buf)) : NULL;
+}
+
 /* Prints the commands of @rows that are not in @seen yet: several GPUs may need the same one. */
 static void print_commands(const json_t *rows, json_t *seen)
 {
@@ -392,7 +401,7 @@ static void print_why(const struct cli *c, const json_t *o)
 		{ "comm", "NAME" },
 		{ "class", "CLASS" },
 		{ "kind", "LOOKS LIKE" },
-		{ "held_pct", "HAD GPU %", GS_COL_TENTHS },
+		{ "held_pct", "HAD GPU", GS_COL_RIGHT, .cell = had_cell },
 		{ "loss", "LOSES", .cell = loss_cell },
 		{ "means", "WHAT HELPS" },
 	};

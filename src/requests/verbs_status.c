@@ -201,7 +201,7 @@ static json_t *row_of(struct gs_request *rq, struct status *t, const struct gpus
 		"id",          "pid",          "uid",           "comm",         "class",
 		"mps",         "suspended_by", "held",          "reason",       "overruled",
 		"kind",        "memory_bytes", "idle_since_ns", "gpu_instance", "compute_instance",
-		"requests_by", "requests",
+		"requests_by", "requests",     "scheduled",
 	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
 	json_t *o = json_object();

@@ -13,7 +13,7 @@ POINTS = 1.0  # percentage points by which shares of the same window may differ
 SHARE = 0.01  # part by which sums and fixed values may differ
 SHIFTED = 0.1  # part by which rates and means may: windows that the screens ask for one after another are shifted
 HEADS = ("PID", "USER", "NAME", "CLASS", "SLICE", "MEMORY", "STATE", "USED", "HAD GPU", "WAITED",
-         "GPU TIME", "USUALLY", "ALONE WORKS", "LAUNCHES", "REASON", "LOOKS LIKE", "HAD GPU %", "LOSES",
+         "GPU TIME", "USUALLY", "ALONE WORKS", "LAUNCHES", "REASON", "LOOKS LIKE", "LOSES",
          "WHAT HELPS", "GPU")
 UNITS = {"%": "percent", "us": "time", "ms": "time", "s": "time", "min": "time", "h": "time",
          "MiB": "memory", "GiB": "memory", "KiB": "memory"}
@@ -128,10 +128,12 @@ def compare_tables(texts):
         where = {s: t[pid] for s, t in texts.items() if pid in t}
         for head in HEADS:
             cells = {s: c[head] for s, c in where.items() if head in c}
+            if head == "HAD GPU":
+                cells.pop("advise", None)  # it watches for a time of its own
             if head == "STATE":  # list names the person, and until when
                 cells = {s: re.sub(r"paused by (?!the policy).*", "paused by a person", c)
                          for s, c in cells.items()}
-            if len(cells) < 2 or head in ("PID", "HAD GPU %", "GPU TIME") or (moving and head == "STATE"):
+            if len(cells) < 2 or head in ("PID", "GPU TIME") or (moving and head == "STATE"):
                 continue
             if all(shown_percent(c) is not None for c in cells.values()):
                 same(f"{head} of {pid}", points=POINTS, **{s: shown_percent(c) for s, c in cells.items()})
