@@ -32,8 +32,8 @@
  * has so many turns that their switches would cost more. There is no hold while be TSGs have had
  * less than their floor, nor for requests in which the GPU would idle for more than waste_pct of
  * all time. Holds and turns share a budget for calls. So where be TSGs take turns, a service gets
- * no more holds once two of its requests within a second got none for want of calls. They come back
- * half a minute later, or twice as long after each further attempt.
+ * no more holds once two of its requests within a second were refused one for lack of calls. They
+ * come back half a minute later, or twice as long after each further attempt.
  *
  * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
  * long slice until be TSGs have caught up.

@@ -532,8 +532,8 @@ struct gpusched_proc {
 	gs_u32 told;     /* bits 1 << enum gpusched_share: the event LIMIT was sent for this kind */
 	gs_u8 mps;       /* not 0: its executable is the MPS server */
 	gs_u8 restored;  /* 1: its GPU memory was taken out and brought back */
-	gs_u8 program, pad; /* enum gpusched_program */
-	gs_u32 unused;      /* roughly how many entries may be removed for room; 0: do not search */
+	gs_u8 computes, draws; /* 1: a TSG of the process did, since it began or executed */
+	gs_u32 unused;  /* roughly how many entries may be removed for room; 0: do not search */
 	gs_u32 past;    /* number of its TSGs that lack their record, or a channel, in the table */
 	gs_u8 let;      /* 1: has waited at the gate as long as HoldLimit= allows, and may pass */
 	gs_u8 seen;     /* 1: it started after the taps, which saw all its calls of the driver */

@@ -147,6 +147,12 @@ GPUSCHED_INLINE int works_untold(struct tsg *s, gs_u64 now)
 	return s->turns > q->rest_turns;
 }
 
+/* True while the LC gets no holds, since these took the calls of turns; see watch_calls(). */
+GPUSCHED_INLINE int saves_calls(const struct requests *q, const struct runlist *r, gs_u64 now)
+{
+	return r->ready > 1 && now < q->slices_until_ns;
+}
+
 /* Pass 0, for an LC: ends the LC's window if it is long enough. */
 GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
@@ -155,7 +161,7 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 
 	if (!q->window_ns || !s->sighted)
 		return;
-	if (!held && works_untold(s, now)) {
+	if (held ? saves_calls(q, r, now) : works_untold(s, now)) {
 		begin_window(s, r, now);
 		return;
 	}
@@ -205,7 +211,7 @@ GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const stru
 		return GPU_WOULD_IDLE;
 	if (q->verdict == UNKNOWN || now < r->unheld_until_ns)
 		return LOOKED_AT;
-	if (now < q->slices_until_ns)
+	if (saves_calls(q, r, now))
 		return CALLS_COST_TOO_MUCH;
 	if (r->paying || state == GPUSCHED_HOLD_FLOOR)
 		return BE_IS_OWED;
@@ -217,7 +223,7 @@ GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const stru
 /*
  * Ends holds for a while if they need more calls than there are, beside BEs that take turns. Else
  * turns would change late for want of calls, and a request without a hold would wait for several
- * BEs.
+ * BEs. Not called when a request begins: the state of the hold is that of the request before it.
  */
 GPUSCHED_INLINE void watch_calls(const struct gpusched_task *t, struct requests *q,
 				 const struct runlist *r, gs_u64 now)
@@ -226,6 +232,8 @@ GPUSCHED_INLINE void watch_calls(const struct gpusched_task *t, struct requests 
 	    gpusched_hold_state(t) != GPUSCHED_HOLD_BUDGET)
 		return;
 	if (q->put_off_ns && q->began_ns < q->put_off_ns + SHORT_NS) {
+		if (now > q->slices_until_ns + AGAIN_MAX_NS)
+			q->slices_wait_ns = 0;
 		q->slices_wait_ns =
 			gs_least(gs_most(2 * q->slices_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
 		q->slices_until_ns = now + q->slices_wait_ns;
@@ -233,18 +241,17 @@ GPUSCHED_INLINE void watch_calls(const struct gpusched_task *t, struct requests 
 	q->put_off_ns = q->began_ns;
 }
 
-GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
-				 gs_u64 now)
+GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, const struct tsg *s,
+				 const struct runlist *r, gs_u64 now)
 {
-	struct requests *q = &s->requests;
+	const struct requests *q = &s->requests;
 
 	if (!q->began_ns || t->class_id != GPUSCHED_CLASS_LC) {
 		gpusched_release(t);
 		return;
 	}
 	sleep_at_most(0);
-	watch_calls(t, q, r, now);
-	if (q->verdict == WORTH && may_hold(r, now) && now >= q->slices_until_ns)
+	if (q->verdict == WORTH && may_hold(r, now) && !saves_calls(q, r, now))
 		gpusched_hold(t, HOLD_US);
 	else
 		gpusched_release(t);

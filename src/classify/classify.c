@@ -367,7 +367,7 @@ int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
 		return r;
 	if (r < 0)
 		memset(&f, 0, sizeof(f));
-	f.program = own.program;
+	f.program = gs_proc_program(&own);
 	if (!found || (losers && !r)) {
 		if (asks_for_program(c))
 			gs_facts_read_program(&f);

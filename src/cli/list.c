@@ -369,7 +369,6 @@ static void put_state_of(json_t *rows)
 			if (!json_is_null(v))
 				json_object_set_new(row, "policy_acts", json_true());
 	}
-	gs_cell_put_order(rows);
 }
 
 static int print_json(const struct cli *c, json_t *rows)
@@ -394,6 +393,7 @@ static int print_table(const struct cli *c, const char *target, json_t *rows, co
 
 	put_state_of(rows);
 	shown = by_tsg ? json_incref(rows) : gs_cell_processes(rows);
+	gs_cell_put_order(shown);
 	memcpy(all, columns, sizeof(columns));
 	memcpy(all + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
 	for (size_t i = 0; by_tsg && i < GS_COUNT(all); i++)

@@ -14,7 +14,6 @@
 
 #define API_CONNECTIONS 256     /* connections altogether */
 #define API_CONNECTIONS_ROOT 16 /* of these, for root alone */
-/* Connections of one user other than root: no user may lock the others out. */
 #define API_WATCHERS 64
 #define API_BODY_LIMIT (64u << 10)
 #define API_TIMEOUT_S 10u            /* limit of time for a silent connection */

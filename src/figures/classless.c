@@ -3,6 +3,13 @@
 
 #include <stdio.h>
 
+#define LAST_POINTS 5.0
+
+static double points_of(const struct gs_classless_facts *c, uint64_t tsg, double waited_pct)
+{
+	return waited_pct + (tsg == c->last ? LAST_POINTS : 0);
+}
+
 void gs_classless_take(struct gs_classless_facts *c, const struct gpusched_tsg *rec,
 		       const struct gs_tsg_rates *rates)
 {
@@ -10,10 +17,12 @@ void gs_classless_take(struct gs_classless_facts *c, const struct gpusched_tsg *
 	    !(rates->held_pct > 0))
 		return;
 	c->several |= c->pid && c->pid != rec->task.pid;
-	if (c->pid && !(rates->waited_pct > c->waited_pct))
+	if (c->pid &&
+	    !(points_of(c, rec->task.id, rates->waited_pct) > points_of(c, c->tsg, c->waited_pct)))
 		return;
 	*c = (struct gs_classless_facts){ .gpu = (int)rec->task.gpu,
 					  .several = c->several,
+					  .last = c->last,
 					  .tsg = rec->task.id,
 					  .pid = rec->task.pid,
 					  .uid = rec->task.uid,

@@ -11,7 +11,10 @@
 #include "figures/verdict.h"
 #include "gpusched/abi.h"
 
-/* Takes the TSG into account if it has had the GPU, has no class, and no policy acts on it. */
+/*
+ * Takes the TSG into account if it has had the GPU, has no class, and no policy acts on it. @c->last
+ * stays the one that waits most, unless another waits 5 points more: a finding's TSG should last.
+ */
 void gs_classless_take(struct gs_classless_facts *c, const struct gpusched_tsg *rec,
 		       const struct gs_tsg_rates *rates);
 

@@ -97,10 +97,11 @@ static json_t *help_json(const struct gs_crowd *c, enum gs_program_kind k)
 {
 	enum gs_crowd_help h = gs_crowd_help(k, c);
 	bool by_class = h == GS_CROWD_DO_LC || h == GS_CROWD_DO_BE || h == GS_CROWD_DO_POOL;
+	const char *class = k == GS_PROGRAM_BATCH ? "be" : "lc";
 	const char *run = h == GS_CROWD_DO_POOL ? "pool" : h == GS_CROWD_DO_SHARE ? "share" : NULL;
 
-	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:o, s:b}", "means", helps[h].name,
-			 "text", helps[h].text, "class", k == GS_PROGRAM_BATCH ? "be" : "lc", "set",
+	return json_pack("{s:s, s:s, s:s?, s:b, s:s?, s:b, s:o, s:b}", "means", helps[h].name,
+			 "text", helps[h].text, "class", by_class || run ? class : NULL, "set",
 			 by_class && gs_crowd_policy(c), "run", run, "judged",
 			 gs_program_kind_is_known(k), "loses_to", losses_json(k), "by_slices",
 			 is_service(k));

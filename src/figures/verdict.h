@@ -197,7 +197,8 @@ void gs_verdict_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret);
 /* Programs of a GPU without a class, on which no policy acts. */
 struct gs_classless_facts {
 	int gpu;
-	bool several; /* two or more of them had the GPU */
+	bool several;  /* two or more of them had the GPU */
+	uint64_t last; /* the TSG that waited most at the last look; 0: not known */
 	/* the TSG that waited most; 0: none of them had the GPU */
 	uint64_t tsg;
 	uint32_t pid;

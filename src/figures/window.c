@@ -471,7 +471,7 @@ static void mark_classless(struct gs_figures *fig, struct gpu_kept *g, uint64_t 
 	gs_verdict_classless(&g->classless, &found);
 	mark(&g->classless_ns, found.n, now);
 	take_found(fig, &found);
-	g->classless = (struct gs_classless_facts){ 0 };
+	g->classless = (struct gs_classless_facts){ .last = g->classless.tsg };
 }
 
 /* Uses the samples if it can, since this runs once a second for each TSG that works. */
@@ -544,6 +544,13 @@ void gs_window_mark(struct gs_figures *fig)
 	}
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		mark_classless(fig, &fig->ledger->gpus[i], now);
+}
+
+uint64_t gs_window_classless(const struct gs_figures *fig, int gpu)
+{
+	const struct gpu_kept *g = gpu_of(fig, gpu);
+
+	return g ? g->classless.last : 0;
 }
 
 uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f)

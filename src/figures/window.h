@@ -63,6 +63,8 @@ void gs_window_stats_json(const struct gs_figures *fig, json_t *o);
 
 /* Since when a finding about a GPU or a TSG holds; 0: unknown. */
 uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f);
+/* The TSG without a class that waited most at the last sample; 0: there is none, or no sample. */
+uint64_t gs_window_classless(const struct gs_figures *fig, int gpu);
 /*
  * Stores how much a service waits in its calm minutes, as a status request found out; NAN: unknown.
  */

@@ -126,7 +126,7 @@ static void meet(struct gs_intake *in, struct gpusched_tsg *rec, pid_t *inout_no
 	if (*inout_noted != (pid_t)rec->task.pid)
 		gs_settle_process(in, (pid_t)rec->task.pid, NULL);
 	*inout_noted = (pid_t)rec->task.pid;
-	gs_record_settle(in, rec);
+	gs_rescan_new(in, rec);
 }
 
 static void meet_some(struct gs_sliced *w, uint64_t until_ns)

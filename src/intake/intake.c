@@ -49,23 +49,6 @@ static void check_losses(struct gs_intake *in)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/*
- * Settles a new TSG. Since its process has it, a rule with kind= may match: then the process's
- * other TSGs follow.
- */
-static void settle_new(struct gs_intake *in, const struct gpusched_key *key)
-{
-	struct gpusched_proc proc;
-	struct gpusched_tsg rec;
-
-	if (gs_table_get(in->hub->table, key, &rec))
-		return;
-	gs_record_settle(in, &rec);
-	if (!gs_proc_get(in->hub->table, (pid_t)rec.task.pid, &proc) &&
-	    proc.class_id != rec.task.class_id)
-		gs_rescan_process(in, (pid_t)rec.task.pid);
-}
-
 /* The TSG's owner draws, whichever process made the call. */
 static void settle_graphics(struct gs_intake *in, const struct gpusched_key *key)
 {
@@ -78,6 +61,7 @@ static void settle_graphics(struct gs_intake *in, const struct gpusched_key *key
 void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 {
 	struct gs_intake *in = self;
+	struct gpusched_tsg rec;
 
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
@@ -85,7 +69,8 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
-		settle_new(in, &ev->key);
+		if (!gs_table_get(in->hub->table, &ev->key, &rec))
+			gs_rescan_new(in, &rec);
 		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_GRAPHICS:

@@ -110,7 +110,6 @@ void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret)
 	gs_state_judge(rs, &rose, ret);
 	gs_ledger_classes(rs->figures, tsgs);
 	gs_state_judge_classes(rs, tsgs, ret);
-	judge_all_suspended(rs, ret);
 }
 
 void gs_state_metrics(const struct gs_requests *rs, FILE *f)
@@ -122,6 +121,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 
 	gs_state_look(rs, &found);
 	gs_harm_judge(rs, NULL, &found);
+	judge_all_suspended(rs, &found);
 	for (size_t i = 0; i < found.n; i++)
 		n[found.all[i].kind]++;
 	gs_verdict_done(&found);

@@ -483,7 +483,9 @@ static void begin_gpu(struct gs_request *rq, struct status *t)
 	find_slices(rq, t);
 	t->sel.at = t->rows = t->mig = t->apart = 0;
 	t->off = (struct gs_kept_off){ 0 };
-	t->classless = (struct gs_classless_facts){ 0 };
+	t->classless = (struct gs_classless_facts){
+		.last = gs_window_classless(rq->rs->figures, (int)rq->rs->hub->gpus[t->gpu].index),
+	};
 }
 
 static int step_rows(struct gs_request *rq, uint64_t now_ns)

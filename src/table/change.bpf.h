@@ -535,7 +535,7 @@ int change_proc(struct gs_proc_arg *a)
 
 	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
 	fresh.unused = fresh.past = fresh.let = 0;
-	fresh.seen = fresh.imported = fresh.exported = fresh.program = 0;
+	fresh.seen = fresh.imported = fresh.exported = fresh.computes = fresh.draws = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {

@@ -8,6 +8,12 @@
 #include "table/table.h"
 
 int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret);
+static inline enum gpusched_program gs_proc_program(const struct gpusched_proc *proc)
+{
+	return proc->draws      ? GPUSCHED_IS_GRAPHICS
+	       : proc->computes ? GPUSCHED_IS_COMPUTE
+				: GPUSCHED_IS_UNKNOWN;
+}
 /*
  * -ENOENT: the process has ended, or never used the driver. A class given by a command
  * (GPUSCHED_SRC_COMMAND and above) does not need an entry: this makes one.

@@ -347,14 +347,10 @@ static __always_inline void gs_note_maker(const struct gs_caller *c, const struc
 static __always_inline void gs_note_program(struct gpusched_proc *proc,
 					    const struct gpusched_tsg *rec)
 {
-	gs_u8 is = GPUSCHED_IS_UNKNOWN;
-
 	if (rec->flags & GPUSCHED_TSG_DRAWS)
-		is = GPUSCHED_IS_GRAPHICS;
+		proc->draws = 1;
 	else if (rec->task.kind == GPUSCHED_KIND_COMPUTE)
-		is = GPUSCHED_IS_COMPUTE;
-	if (proc->program < is)
-		proc->program = is;
+		proc->computes = 1;
 }
 
 /*

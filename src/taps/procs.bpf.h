@@ -34,7 +34,8 @@ int tap_fork(unsigned long long *ctx)
 	copy = *proc;
 	copy.tsgs = copy.devices = copy.channels = copy.told = copy.mps = 0;
 	copy.unused = copy.past = copy.let = 0;
-	copy.seen = copy.imported = copy.exported = copy.restored = copy.program = 0;
+	copy.seen = copy.imported = copy.exported = copy.restored = 0;
+	copy.computes = copy.draws = 0;
 	copy.start_ns = child->start_boottime;
 	tgid = gs_tgid_of(cfg, child);
 	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))
@@ -57,7 +58,7 @@ int tap_exec(unsigned long long *ctx)
 	if (proc) {
 		proc->mps = 0;                       /* user space checks the new executable */
 		proc->imported = proc->exported = 0; /* its memory went with its old program */
-		proc->program = 0;                   /* and so did its TSGs */
+		proc->computes = proc->draws = 0;    /* its next TSG shows what it is now */
 		/* all other threads have ended by now */
 		gs_tell_proc(leader, tgid, tgid, GPUSCHED_EV_EXEC);
 	}

@@ -135,6 +135,14 @@ static bool is_lc(const json_t *row)
 	return !strcmp(text(row, "class") ?: "", "lc");
 }
 
+/* Policies leave copy TSGs alone. */
+static bool is_copy(const json_t *row)
+{
+	const char *kind = json_string_value(json_object_get(row, "kind"));
+
+	return kind && !strcmp(kind, "copy");
+}
+
 /* True if each other program on this service's GPU has shorter turns than it, or is paused. */
 static bool comes_first(const json_t *rows, const json_t *lc)
 {
@@ -142,7 +150,7 @@ static bool comes_first(const json_t *rows, const json_t *lc)
 	json_t *row;
 
 	json_array_foreach((json_t *)rows, i, row) {
-		if (is_lc(row) || number(row, "gpu") != number(lc, "gpu"))
+		if (is_lc(row) || is_copy(row) || number(row, "gpu") != number(lc, "gpu"))
 			continue;
 		others++;
 		if (!gs_cell_is_paused(row) &&
@@ -168,7 +176,7 @@ void gs_cell_put_order(json_t *rows)
 	json_array_foreach(rows, i, row) {
 		snprintf(key, sizeof(key), "%.0f", number(row, "gpu"));
 		first = json_object_get(known, key);
-		if (json_is_true(first))
+		if (json_is_true(first) && !is_copy(row))
 			json_object_set_new(
 				row, ORDER_KEY,
 				json_string(is_lc(row) ? "comes first" : "gets the rest"));

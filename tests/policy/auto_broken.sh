@@ -108,7 +108,7 @@ without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-
 without "a first window of two requests" 's/q->ended < FIRST ||/1 ||/' first
 without "a look for turns outside of requests" 's/return s->turns > q->rest_turns;/return 0;/' told-short
 without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
-without "an end of holds that take the calls of turns" 's/ \&\& now >= q->slices_until_ns)/)/' few-calls
+without "an end of holds that take the calls of turns" 's/return r->ready > 1 \&\& now < .*/return 0;/' few-calls
 without "a bound to that by what be did" 's/return r->ready \&\& r->changed_ns .*/return ~0ull;/' queue
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60

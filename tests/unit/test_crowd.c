@@ -59,14 +59,17 @@ static const char *at(const json_t *o, const char *path)
 
 static void test_json(void **state)
 {
-	const struct gs_crowd c = { .n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 2 } };
+	const struct gs_crowd c = {
+		.n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 2, [GS_PROGRAM_IDLE] = 1 }
+	};
 	CLEANUP_JSON json_t *o = json_object();
 	const json_t *lc, *be;
 
 	gs_crowd_json(&c, o);
 	lc = gs_json_at(o, "helps.whole turns");
 	be = gs_json_at(o, "helps.batch");
-	assert_int_equal(json_object_size(gs_json_at(o, "helps")), 2);
+	assert_int_equal(json_object_size(gs_json_at(o, "helps")), 3);
+	assert_null(at(o, "helps.idle.class")); /* nothing has to be done for it */
 	assert_string_equal(at(o, "policy_wanted"), "auto");
 	assert_string_equal(at(o, "no_help.means"), "nothing");
 	assert_string_equal(at(lc, "class"), "lc");

@@ -85,7 +85,7 @@ static enum gpusched_program program_here(void)
 	struct gpusched_proc proc = {};
 
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
-	return (enum gpusched_program)proc.program;
+	return gs_proc_program(&proc);
 }
 
 /* The first object that draws shows a program as graphics, as long as its process lives. */

@@ -278,6 +278,12 @@ for pid, cells in texts["status"].items():
     percent = shown_percent(cells.get("HAD GPU", cells.get("USED", "")))
     if percent is not None and of and all(s["alone_pct"] is None for s in of):
         same(f"USED of {pid}", points=POINTS, text=percent, json=sum(s["held_pct"] or 0 for s in of))
+of_status = {s["pid"] for s in shown.values()}
+for screen, programs in texts.items():
+    if screen != "history-columns":  # a new program is not in the history yet
+        same(f"programs without a row in {screen}", is_=sorted(of_status - set(programs)), should=[])
+    elif of_status and not programs:
+        differ("programs", history=[])
 compare_tables(texts)
 for screen in ("status.txt", "top.txt"):
     same(f"{screen} says of which time it is", said=re.search(r"last (9|10|11)(\.\d)? s", read(screen)) is not None,
