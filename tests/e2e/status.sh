@@ -109,7 +109,7 @@ began=$EPOCHREALTIME
 check "status finds time lost with a launch-bound LC beside short slices" wait_for 20 eval \
 	'status_lines >"$scratch/status"; grep -q "wrong: GPU 0 loses" "$scratch/status"'
 ms=$(since)
-check "the finding is an event" wait_for 20 grep -q '"finding":"lost-time"' "$scratch/events"
+check "the finding is an event" wait_for 40 grep -q '"finding":"lost-time"' "$scratch/events"
 diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
 le $ms 8000 "the finding takes a second or two on a quiet machine"
 like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "the finding says what to do"
