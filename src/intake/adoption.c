@@ -126,6 +126,7 @@ static void meet(struct gs_intake *in, struct gpusched_tsg *rec, pid_t *inout_no
 	if (*inout_noted != (pid_t)rec->task.pid)
 		gs_settle_process(in, (pid_t)rec->task.pid, NULL);
 	*inout_noted = (pid_t)rec->task.pid;
+	gs_record_settle(in, rec);
 	gs_rescan_new(in, rec);
 }
 

@@ -69,8 +69,10 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
-		if (!gs_table_get(in->hub->table, &ev->key, &rec))
+		if (!gs_table_get(in->hub->table, &ev->key, &rec)) {
+			gs_record_settle(in, &rec);
 			gs_rescan_new(in, &rec);
+		}
 		gs_reap_in(in, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_GRAPHICS:

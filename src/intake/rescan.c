@@ -263,11 +263,10 @@ void gs_rescan_process(struct gs_intake *in, pid_t pid)
 	f->n += i == f->n;
 }
 
-void gs_rescan_new(struct gs_intake *in, struct gpusched_tsg *rec)
+void gs_rescan_new(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	struct gpusched_proc proc;
 
-	gs_record_settle(in, rec);
 	if (!gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) &&
 	    proc.class_id != rec->task.class_id)
 		gs_rescan_process(in, (pid_t)rec->task.pid);

@@ -46,10 +46,10 @@ void gs_rescan_overtaken(void *self);
  */
 void gs_rescan_process(struct gs_intake *in, pid_t pid);
 /*
- * Settles a new record. Since its process has the TSG, a rule with kind= may match: then the
- * process's other records follow.
+ * Call this after a new record is settled. Since its process has the TSG, a rule with kind= may
+ * match: then the process's other records follow.
  */
-void gs_rescan_new(struct gs_intake *in, struct gpusched_tsg *rec);
+void gs_rescan_new(struct gs_intake *in, const struct gpusched_tsg *rec);
 bool gs_rescan_is_over(const struct gs_intake *in);
 void gs_rescan_free(struct gs_intake *in);
 
