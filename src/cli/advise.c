@@ -118,11 +118,11 @@ static const char *sudo(bool for_root)
 /* Lists commands that help now before those that help only at the program's next start. */
 static void put_help(const struct crowd *c, const json_t *t, const json_t *help, json_t *o)
 {
-	const char *want = string_of(help, "class"), *is = string_of(t, "class"),
+	const char *want = string_of(help, "class") ?: "", *is = string_of(t, "class"),
 		   *run = string_of(help, "run");
 	long long pid = json_integer_value(json_object_get(t, "pid"));
 	bool mine = json_integer_value(json_object_get(t, "uid")) == geteuid();
-	bool set = is_true(help, "set"), right = is && want && !strcmp(is, want);
+	bool set = is_true(help, "set"), right = is && !strcmp(is, want);
 	json_t *list = json_array();
 
 	if (set && !right)
