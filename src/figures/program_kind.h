@@ -22,9 +22,7 @@ struct gs_program_seen {
 	double span_s, held_s; /* length of the span; time in which the TSG held the GPU */
 	double turns, slice_ended, drained, returns;
 	double launches;    /* NAN: launches were not counted */
-	double waited_s;    /* time that it waited after its slice had ended a turn */
 	double turn_cost_s; /* part of each turn that is no work; NAN: unknown */
-	uint32_t timeslice_us;
 	uint32_t beside_us; /* the longest slice of the others on its runlist; 0: no others */
 };
 

@@ -113,7 +113,6 @@ static struct gs_program_seen seen_of(const struct watched *w, const struct gs_t
 		.drained = (double)(now->drained - w->before.drained),
 		.returns = (double)(now->returns - w->before.returns),
 		.launches = w->counted ? (double)(w->launches - w->launches_before) : NAN,
-		.timeslice_us = w->timeslice_us,
 	};
 }
 

@@ -20,7 +20,7 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret);
 /* Adds a finding if a person has suspended the TSG. */
 void gs_state_judge_suspended(const struct gpusched_tsg *rec, struct gs_findings *ret);
-/* Does all of these for the daemon's last ten seconds. */
+/* Judges the daemon and its classes for the last ten seconds, as alerts need it. */
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret);
 /*
  * Writes the metric gpusched_findings: the number of findings of each kind, including findings that

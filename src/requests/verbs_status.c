@@ -174,9 +174,7 @@ static void put_kind(struct gs_request *rq, struct status *t, const struct gpusc
 		.slice_ended = (double)s->cut,
 		.drained = (double)s->drained,
 		.returns = (double)s->returns,
-		.waited_s = isnan(w->rates.waited_pct) ? NAN : (double)s->wait_ns / 1e9,
 		.launches = w->counted ? (double)w->launches : NAN,
-		.timeslice_us = slice_us,
 		.beside_us = t->slices[slice_us == t->slices[0]],
 		.turn_cost_s = t->turn_cost_s,
 	};

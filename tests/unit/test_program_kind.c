@@ -33,8 +33,6 @@ static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_tu
 	s.slice_ended = (double)t.ended[GS_TURN_SLICE];
 	s.drained = (double)t.ended[GS_TURN_DRAINED];
 	s.returns = (double)t.returns;
-	s.waited_s = (double)t.wait_ns / 1e9;
-	s.timeslice_us = res->processes[process].is.timeslice_us;
 	for (size_t i = 0; i < res->nprocesses; i++)
 		if (i != process && res->processes[i].is.timeslice_us > s.beside_us)
 			s.beside_us = res->processes[i].is.timeslice_us;
