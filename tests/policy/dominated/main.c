@@ -22,7 +22,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "../harm/scene.h"
@@ -34,23 +33,6 @@
 #define FOR_P90 20
 #define OTHER_SEED 7919 /* from a seed of the arrivals to the next */
 #define AXES 3          /* lc, be, and the p50 of lc for a second look */
-
-static char file[] = "/tmp/gpusched-dominated-XXXXXX";
-
-static struct sim_scenario *scenario_of(uint64_t seed)
-{
-	struct sim_scenario *s = NULL;
-	struct gs_error err = { 0 };
-	FILE *f = fopen(file, "w");
-
-	if (!f)
-		return NULL;
-	scene_write_told(seed, f);
-	fclose(f);
-	if (sim_scenario_load(file, NULL, &s, &err) < 0)
-		fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.text);
-	return s;
-}
 
 /* "slices" is auto in a scenario in which no request is told. */
 struct scene {
@@ -67,8 +49,8 @@ static void forget(struct scene *s)
 
 static int imagine(struct scene *s)
 {
-	s->told = scenario_of(s->seed);
-	s->untold = scenario_of(s->seed);
+	s->told = scene_load(scene_write_told, s->seed);
+	s->untold = scene_load(scene_write_told, s->seed);
 	if (!s->told || !s->untold)
 		return -EINVAL;
 	for (size_t i = 0; i < s->untold->ngroups; i++)
@@ -265,7 +247,7 @@ int main(int argc, char **argv)
 {
 	bool show = argc > 3 && !strcmp(argv[1], "show");
 	uint64_t first, n;
-	int fd, ret = 0;
+	int ret = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "print")) {
 		scene_write_told(strtoull(argv[2], NULL, 10), stdout);
@@ -276,15 +258,10 @@ int main(int argc, char **argv)
 				"or dominated show SEED AUTO.so RIVAL.so...\n");
 		return 2;
 	}
-	fd = mkstemp(file);
-	if (fd < 0)
-		return 1;
-	close(fd);
 	first = strtoull(argv[show ? 2 : 1], NULL, 10);
 	n = show ? 1 : strtoull(argv[2], NULL, 10);
 	for (uint64_t i = 0; i < n; i++)
 		if (!try(first + i, argv + 3, show))
 			ret = 1;
-	unlink(file);
 	return ret;
 }

@@ -18,10 +18,8 @@
  * With the policy wishes, which suspends at random, work is not compared. With admit, which holds
  * programs before their first launch, only programs that had the GPU are looked at.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "scene.h"
@@ -34,23 +32,12 @@
 #define WAITS_NS 100000000u
 #define RPC_NS 300000000u /* instead of 45 s, which no daemon can make harmless */
 
-static char file[] = "/tmp/gpusched-harm-XXXXXX";
-
 static struct sim_scenario *scenario_of(uint64_t seed)
 {
-	struct sim_scenario *s = NULL;
-	struct gs_error err = { 0 };
-	FILE *f = fopen(file, "w");
+	struct sim_scenario *s = scene_load(scene_write, seed);
 
-	if (!f)
-		return NULL;
-	scene_write(seed, f);
-	fclose(f);
-	if (sim_scenario_load(file, NULL, &s, &err) < 0) {
-		fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.text);
-		return NULL;
-	}
-	s->params.rpc_most_ns = RPC_NS;
+	if (s)
+		s->params.rpc_most_ns = RPC_NS;
 	return s;
 }
 
@@ -227,7 +214,7 @@ static bool try(uint64_t seed, char **paths)
 int main(int argc, char **argv)
 {
 	uint64_t first, n;
-	int fd, ret = 0;
+	int ret = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "print")) {
 		scene_write(strtoull(argv[2], NULL, 10), stdout);
@@ -237,15 +224,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "harm FIRST COUNT POLICY.so..., or harm print SEED\n");
 		return 2;
 	}
-	fd = mkstemp(file);
-	if (fd < 0)
-		return 1;
-	close(fd);
 	first = strtoull(argv[1], NULL, 10);
 	n = strtoull(argv[2], NULL, 10);
 	for (uint64_t i = 0; i < n; i++)
 		if (!try(first + i, argv + 3))
 			ret = 1;
-	unlink(file);
 	return ret;
 }

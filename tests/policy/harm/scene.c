@@ -3,6 +3,7 @@
 #include "scene.h"
 
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "basic/rng.h"
 
@@ -275,4 +276,23 @@ void scene_write_told(uint64_t seed, FILE *f)
 		told_lc(&s, part / services);
 	for (unsigned int i = 0; i < others; i++)
 		told_be(&s);
+}
+
+struct sim_scenario *scene_load(void (*write)(uint64_t seed, FILE *f), uint64_t seed)
+{
+	int fd = memfd_create("scene", MFD_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	struct sim_scenario *s = NULL;
+	struct gs_error err = { 0 };
+	char path[40];
+
+	if (!f)
+		return NULL;
+	write(seed, f);
+	fflush(f);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (sim_scenario_load(path, NULL, &s, &err) < 0)
+		fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.text);
+	fclose(f);
+	return s;
 }
