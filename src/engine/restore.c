@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,13 @@
 #define TRIES 3
 #define TRY_AGAIN_NS (20 * NS_PER_MS)
 #define LOOK_NS (10 * NS_PER_MS)
-/* Enables that are owed leave the GPU to others: 5 % of the time, or this long between two. */
-#define REST_TIMES 19
-#define REST_MOST_NS (5 * NS_PER_MS)
+/*
+ * Enables that are owed take the locks of all GPUs, so all groups share one rest: together they take
+ * 3 % of the time, or have this long between two.
+ */
+#define REST_TIMES 32
+#define REST_MOST_NS (10 * NS_PER_MS)
+static _Atomic uint64_t rest_until, rest_each = REST_MOST_NS;
 
 struct item {
 	struct gpusched_tsg rec;
@@ -198,14 +203,30 @@ static bool put_back_in_time(struct hand *h, struct item *it, uint32_t which)
 	return put_back(h, it, which);
 }
 
+/* Waits for the end of the rest after the last call, and reserves the rest after the next one. */
+static void rest(void)
+{
+	uint64_t now = gs_now_ns(), until = rest_until, at;
+
+	do
+		at = until > now ? until : now;
+	while (!atomic_compare_exchange_weak(&rest_until, &until, at + rest_each));
+	gs_sleep_ns(at - now);
+}
+
 static bool enable_late(struct hand *h, struct item *it, uint32_t which)
 {
-	uint64_t begin = gs_now_ns(), ns;
-	bool go_on = put_back(h, it, which);
+	bool owed = it->owed && (it->left & which);
+	uint64_t begin, ns;
+	bool go_on;
 
+	if (owed)
+		rest();
+	begin = gs_now_ns();
+	go_on = put_back(h, it, which);
 	ns = (gs_now_ns() - begin) * REST_TIMES;
-	if (go_on && it->owed)
-		gs_sleep_ns(ns < REST_MOST_NS ? ns : REST_MOST_NS);
+	if (owed)
+		rest_each = ns < REST_MOST_NS ? ns : REST_MOST_NS;
 	return go_on;
 }
 

@@ -244,6 +244,20 @@ static void test_owed_enables_come_last(void **state)
 	assert_int_equal(fake.log[fake.nlog - 1].tsg, 1);
 }
 
+/* Each enable takes the locks of all GPUs, so that eight GPUs' enables rest as one GPU's do. */
+static void test_gpus_share_one_rest(void **state)
+{
+	struct gs_restored res;
+
+	for (uint32_t i = 1; i <= 40; i++)
+		fake_tsg(i, i % 8)->flags |= GPUSCHED_TSG_ENABLE_DUE;
+	fake.call_ns = 300 * NS_PER_US;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(res.restored, 40);
+	assert_int_equal(fake.nlog, 40);
+	assert_true(res.ns > 200 * NS_PER_MS);
+}
+
 static void test_dead_owner_is_no_failure(void **state)
 {
 	struct gs_restored res;
@@ -572,6 +586,7 @@ int main(void)
 		T(test_locked_owners_come_last),
 		T(test_failed_then_tried_again),
 		T(test_owed_enables_come_last),
+		T(test_gpus_share_one_rest),
 		T(test_dead_owner_is_no_failure),
 		T(test_inherited_file_is_followed),
 		T(test_values_the_owner_forged_are_not_used),
