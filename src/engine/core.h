@@ -37,7 +37,9 @@
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_MODE, "refused_mode", \
-	  "wishes of policies for the modes CTA and WFI, which only an owner or a person may set") \
+	  "wishes of policies for the modes CTA and WFI, which only an owner or a person may " \
+	  "set, " \
+	  "and suspensions in them") \
 	X(REFUSED_SPAN, "refused_span", \
 	  "persons' wishes for CTA or WFI for a process with work on two GPUs") \
 	X(REFUSED_BATCH, "refused_batch", \
@@ -116,7 +118,7 @@ const char *gs_core_counter_text(enum gs_engine_counter c);
 	X(PARK, "the policy's wish to park its program was refused: the log says why") \
 	X(UNKNOWN, \
 	  "a call failed that may have taken effect: a setting is unknown until one succeeds") \
-	X(MODE, "policies set no mode but CILP: in another, a block that waits ends its program") \
+	X(MODE, "policies set no mode but CILP, nor suspend in another, where a block may wait") \
 	X(SPAN, "its process has work on two GPUs: in another mode than CILP it could end") \
 	X(QUARANTINE, "its program is in quarantine after an Xid: it is not suspended") \
 	X(APART, "the driver failed a call on it: for a while it gets nothing of the policy")

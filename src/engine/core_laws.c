@@ -289,6 +289,30 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 }
 
 /*
+ * In CTA and WFI mode a suspension waits for thread blocks, with the locks of all GPUs. So there
+ * only a person and a spent budget suspend.
+ */
+static void stay_rule(struct gs_core *c, struct gs_node *n, struct gs_todo *todo, struct gs_goal *t)
+{
+	uint8_t src = t->src[RUN_INDEX];
+	bool was = n->stays;
+
+	n->stays = !t->set.runnable && t->set.preempt_mode != GPUSCHED_PREEMPT_CILP &&
+		   (src == GS_SRC_POLICY || src == GS_SRC_REQUEST || src == GS_SRC_ADMISSION);
+	if (!n->stays)
+		return;
+	c->counters[GS_ENG_REFUSED_MODE] += !was;
+	if (src == GS_SRC_REQUEST) {
+		n->unable = true; /* the record's state of the hold says so */
+		c->counters[GS_ENG_HOLD_UNABLE] += !was;
+	}
+	if (src == GS_SRC_ADMISSION)
+		admit(c, todo, t);
+	t->set.runnable = 1;
+	t->src[RUN_INDEX] = GS_SRC_ASKED;
+}
+
+/*
  * While a TSG outside the table may run, a policy cannot shorten others' slices. That TSG cannot be
  * set, so it would get the time they lose, and its process is past its quota.
  */
@@ -648,7 +672,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->spent_unable << GS_OVERRULE_SPENT_UNABLE |
 	       (uint32_t)n->park_refused << GS_OVERRULE_PARK |
 	       (uint32_t)n->unknown << GS_OVERRULE_UNKNOWN |
-	       (uint32_t)n->spans << GS_OVERRULE_SPAN |
+	       (uint32_t)n->spans << GS_OVERRULE_SPAN | (uint32_t)n->stays << GS_OVERRULE_MODE |
 	       (uint32_t)((n->gave_up | n->left_back) != 0) << GS_OVERRULE_GAVE_UP;
 }
 
@@ -700,6 +724,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 		     !is_past_batch(rec) && !is_partial(rec) && !gs_quarantine_keeps(n, now), now,
 		     ret);
 	take_manual(c, n, rec, ret);
+	stay_rule(c, n, todo, ret);
 	budget_rule(c, n, rec, ret);
 	if (!c->opts.dry_run)
 		gs_hold_note(c, n, ret->src[RUN_INDEX] == GS_SRC_REQUEST, &todo->poke);

@@ -113,6 +113,7 @@ struct gs_node {
 	struct gpusched_settings seen_want;
 	struct gs_work *work; /* its process's work on its GPU; NULL: it does not count */
 	bool spans; /* a person's mode is refused, since its process has work on two GPUs */
+	bool stays; /* its suspension is refused, since it is not in CILP */
 	uint32_t pod_slice_us; /* 0: its pod asks for no slice */
 	uint64_t job;          /* 0: unknown */
 	uint32_t overruled;    /* reasons already reported, as 1 << enum gs_overrule */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* test_engine_modes.c - check that gpusched sets no preemption mode but CILP by itself */
 #include "core_world.h"
+#include "gpusched/policy_types.h"
 
 /* A policy may wish CILP, or the owner's own mode: another mode can end a program that waits. */
 static void test_no_mode_of_a_policy(void **state)
@@ -65,11 +66,61 @@ static void test_no_mode_across_gpus(void **state)
 	assert_int_equal(gs_core_overruled(world.core, &a->key), 0);
 }
 
+/* Policies and holds suspend in CILP only: in another mode the call would wait for blocks. */
+static void test_no_suspension_in_cta(void **state)
+{
+	struct gpusched_tsg *be = new_tsg(1, 0), *lc = new_tsg(2, 0);
+
+	be->task.class_id = GPUSCHED_CLASS_BE;
+	lc->task.class_id = GPUSCHED_CLASS_LC;
+	be->task.asked.preempt_mode = world.hw[0].preempt_mode = GPUSCHED_PREEMPT_CTA;
+	want(be, GPUSCHED_RUNNABLE, 0);
+	touch_all();
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 0);
+	assert_true(gs_core_overruled(world.core, &be->key) & 1u << GS_OVERRULE_MODE);
+	assert_int_equal(counter(GS_ENG_REFUSED_MODE), 1);
+	be->task.want.valid = 0;
+	lc->task.want.hold = 100 * 1000 / GPUSCHED_HOLD_UNIT_US | GPUSCHED_HOLD_FLIP;
+	lc->task.want.valid = GPUSCHED_WANT_HOLD;
+	touch_all();
+	pass(50 * NS_PER_MS);
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 0);
+	assert_int_equal(be->task.is.hold, GPUSCHED_HOLD_UNABLE);
+	assert_int_equal(counter(GS_ENG_HOLD_UNABLE), 1);
+	lc->task.want.valid = 0;
+	touch_all();
+	settle();
+	/* nor is it held before it may run */
+	be->flags |= GPUSCHED_TSG_HELD;
+	touch(be);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 0);
+	assert_false(be->flags & GPUSCHED_TSG_HELD);
+	/* a person's word stands, and CILP comes before a policy's */
+	gs_field_put(&be->manual, GPUSCHED_RUNNABLE, 0);
+	touch(be);
+	settle();
+	assert_false(world.hw[0].runnable);
+	assert_int_equal(gs_core_overruled(world.core, &be->key), 0);
+	gs_field_unset(&be->manual, GPUSCHED_RUNNABLE);
+	touch(be);
+	settle();
+	want(be, GPUSCHED_PREEMPT_MODE, GPUSCHED_PREEMPT_CILP);
+	want(be, GPUSCHED_RUNNABLE, 0);
+	touch(be);
+	settle();
+	assert_int_equal(world.hw[0].preempt_mode, GPUSCHED_PREEMPT_CILP);
+	assert_false(world.hw[0].runnable);
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_no_mode_of_a_policy),
 		T(test_no_mode_across_gpus),
+		T(test_no_suspension_in_cta),
 	};
 
 	return cmocka_run_group_tests_name("engine_modes", tests, NULL, NULL);

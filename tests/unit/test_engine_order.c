@@ -188,13 +188,17 @@ static void test_nobody_waits_for_the_tsg(void **state)
 	expect_suspensions(1, 1);
 }
 
-/* How a TSG leaves without a wait is not known in CTA mode. */
+/* How a TSG leaves without a wait is not known in CTA mode: there only a person suspends. */
 static void test_cta_waits(void **state)
 {
+	const struct gpusched_settings suspend = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 
 	set_cta(t, true);
 	wish(t, GPUSCHED_RUNNABLE, 0);
+	settle();
+	expect_suspensions(0, 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &suspend, 0, 0, NULL), 0);
 	settle();
 	expect_suspensions(1, 0);
 }
