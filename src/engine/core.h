@@ -108,7 +108,7 @@ const char *gs_core_counter_text(enum gs_engine_counter c);
 	X(BUDGET, "calls have used their share of time: its change waits") \
 	X(GAVE_UP, "calls failed too often: its change is given up") \
 	X(PARTIAL, "it has more channels than its process's share: it can't be suspended") \
-	X(UNSEEN, "no shorter slices while a process past its share runs TSGs that are not seen") \
+	X(UNSEEN, "no shorter slices beside a TSG that can't be set: it would get the time") \
 	X(HOLD_OVER, "its hold lasted as long as it may: best effort runs") \
 	X(HOLD_FLOOR, "no hold until best effort has had its floor") \
 	X(HOLD_BUDGET, "no hold while calls have had half of their share of time") \

@@ -312,17 +312,37 @@ static void stay_rule(struct gs_core *c, struct gs_node *n, struct gs_todo *todo
 	t->src[RUN_INDEX] = GS_SRC_ASKED;
 }
 
+/* Counts the node among those that run although the policy wishes something else. */
+static void count_free(struct gs_core *c, struct gs_node *n, bool is)
+{
+	struct gs_runlist *rl = n->runlist;
+
+	if (!rl || n->runs_free == is)
+		return;
+	n->runs_free = is;
+	rl->nfree += is ? 1 : -1u;
+	if (rl->nfree > 2 || (rl->nfree == 2 && !is))
+		return;
+	for (struct gs_node *x = rl->first; x; x = x->rl_next)
+		if (x != n)
+			gs_core_set_due(c, x, 1);
+}
+
 /*
- * While a TSG outside the table may run, a policy cannot shorten others' slices. That TSG cannot be
- * set, so it would get the time they lose, and its process is past its quota.
+ * While a TSG may run that cannot be set, a policy cannot shorten others' slices: that TSG would get
+ * the time they lose. It is outside the table, as its process is past its quota, or it is left alone
+ * after a failed call, or it is not suspended since it is not in CILP.
  */
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
 	uint32_t own = gs_fields_asked(rec).timeslice_us;
+	bool beside;
 
-	n->beside_unseen = c->policy_flags & GS_CORE_UNSEEN && t->src[TS_INDEX] == GS_SRC_POLICY &&
-			   t->set.timeslice_us < own;
+	count_free(c, n, (n->apart_on || n->stays) && t->set.runnable);
+	beside = n->runlist && n->runlist->nfree > n->runs_free;
+	n->beside_unseen = (beside || c->policy_flags & GS_CORE_UNSEEN) &&
+			   t->src[TS_INDEX] == GS_SRC_POLICY && t->set.timeslice_us < own;
 	if (!n->beside_unseen)
 		return;
 	t->set.timeslice_us = own;
@@ -464,6 +484,7 @@ void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n)
 	if (!rl)
 		return;
 	gs_hold_leave(c, n);
+	count_free(c, n, false);
 	if (n->rl_prev)
 		n->rl_prev->rl_next = n->rl_next;
 	else

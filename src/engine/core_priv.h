@@ -42,6 +42,7 @@ struct gs_runlist {
 	unsigned int top;        /* the highest rank of a node that wants a short slice */
 	struct gs_node *first;   /* its nodes, linked by rl_next */
 	struct gs_node *elected; /* the node that may have the short slice */
+	unsigned int nfree; /* nodes that run as their owners asked, whatever the policy wishes */
 	/* holds for requests (core_hold.c) */
 	unsigned int nyield;    /* number of nodes that yield to holds */
 	unsigned int nholding;  /* number of nodes with a hold */
@@ -118,8 +119,10 @@ struct gs_node {
 	uint64_t job;          /* 0: unknown */
 	uint32_t overruled;    /* reasons already reported, as 1 << enum gs_overrule */
 	bool wants_short, active, told_short;
-	bool beside_unseen; /* it keeps its owner's slice, since a TSG outside the table may run */
-	uint8_t rank;       /* enum gs_rank */
+	/* it keeps its owner's slice, since a TSG may run that the policy can't set */
+	bool beside_unseen;
+	bool runs_free; /* counted in its runlist's nfree */
+	uint8_t rank;   /* enum gs_rank */
 	/* When its wait for admission was first seen; 0: it does not wait. */
 	uint64_t held_ns;
 	/* Its suspension has reached the limit; set until the policy withdraws the wish. */

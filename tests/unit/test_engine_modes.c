@@ -115,12 +115,44 @@ static void test_no_suspension_in_cta(void **state)
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 2);
 }
 
+/* It would get the time that others lose by shorter slices. */
+static void test_no_short_slice_beside_one_that_stays(void **state)
+{
+	struct gpusched_tsg *cta = new_tsg(1, 0), *be = new_tsg(2, 0), *away = new_tsg(3, 1);
+
+	cta->task.asked.preempt_mode = world.hw[0].preempt_mode = GPUSCHED_PREEMPT_CTA;
+	want(be, GPUSCHED_TIMESLICE, 1);
+	want(away, GPUSCHED_TIMESLICE, 1);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 1);
+	want(cta, GPUSCHED_RUNNABLE, 0);
+	touch(cta);
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 2048);
+	assert_int_equal(world.hw[2].timeslice_us, 1);
+	assert_int_equal(gs_core_overruled(world.core, &be->key), 1u << GS_OVERRULE_UNSEEN);
+	cta->task.want.valid = 0;
+	touch(cta);
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 1);
+	want(cta, GPUSCHED_RUNNABLE, 0);
+	touch(cta);
+	settle();
+	gs_core_forget(world.core, &cta->key);
+	cta->flags |= GPUSCHED_TSG_GONE;
+	touch(be);
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_no_mode_of_a_policy),
 		T(test_no_mode_across_gpus),
 		T(test_no_suspension_in_cta),
+		T(test_no_short_slice_beside_one_that_stays),
 	};
 
 	return cmocka_run_group_tests_name("engine_modes", tests, NULL, NULL);

@@ -116,6 +116,27 @@ static void test_a_failed_suspend_ends_the_wishes(void **state)
 	assert_int_equal(why(t) & APART, 0);
 }
 
+/* It has its own slice, and would get the time that others lose by shorter ones. */
+static void test_no_short_slice_beside_one_left_alone(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0), *beside = new_tsg(2, 0);
+
+	want(beside, GPUSCHED_TIMESLICE, 1);
+	touch(beside);
+	settle();
+	assert_int_equal(hw(beside)->timeslice_us, 1);
+	fail_once(-EREMOTEIO);
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	pass(NS_PER_S);
+	assert_int_equal(why(t), APART);
+	assert_int_equal(hw(beside)->timeslice_us, 2048);
+	assert_int_equal(why(beside), 1u << GS_OVERRULE_UNSEEN);
+	pass(60 * NS_PER_S);
+	assert_int_equal(hw(t)->runnable, 0);
+	assert_int_equal(hw(beside)->timeslice_us, 1);
+}
+
 static void test_each_failure_within_an_hour_doubles_the_time(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -176,6 +197,7 @@ int main(void)
 		T(test_persons_and_budgets_may),
 		T(test_it_is_admitted_unless_the_gate_stopped_it),
 		T(test_a_failed_suspend_ends_the_wishes),
+		T(test_no_short_slice_beside_one_left_alone),
 		T(test_each_failure_within_an_hour_doubles_the_time),
 		T(test_other_failures_are_tried_again),
 		T(test_what_counts_as_failed),
