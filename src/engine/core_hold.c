@@ -15,7 +15,13 @@
  * - BE can be paid in advance, up to its floor for one second (50 ms). While such time is left, the
  *   next stretch may begin at once. So BE is without the GPU for 1.5 s at most.
  * - If several TSGs hold a runlist, there is still one stretch and one floor.
+ *
+ * A job whose part is held for more than 100 ms pauses on its other runlists, too, where another
+ * program could run: there it would only wait for its part. Such a pause does not make a TSG's time
+ * off the GPU longer than 1 s.
  */
+#include <stdlib.h>
+
 #include "engine/core_hold.h"
 #include "engine/core_priv.h"
 #include "gpusched/policy_types.h"
@@ -27,6 +33,8 @@
 /* When to try again if calls cost more than the whole budget: they may be cheaper by then. */
 #define AGAIN_NS (250 * NS_PER_MS)
 #define STEP_NS (100 * NS_PER_US)
+#define SPREAD_NS (100 * NS_PER_MS)
+#define SPREAD_MOST_NS NS_PER_S
 #define RUN_INDEX 3u
 
 /* ---- the floor ------------------------------------------------------------------------------- */
@@ -99,7 +107,59 @@ static void begin_hold(struct gs_core *c, struct gs_node *n, uint64_t now)
 	rl->holder = n;
 	rl->held_ns = now;
 	rl->held_until = now + gs_core_dilated(c, STRETCH_NS) - (uint64_t)rl->stretch_ns;
+	rl->spread_at = now + gs_core_dilated(c, SPREAD_NS);
 	wake_yielding(c, rl);
+}
+
+struct job {
+	UT_hash_handle hh;
+	uint64_t number;
+};
+
+static void add_job(struct job **jobs, uint64_t number)
+{
+	struct job *j = NULL;
+
+	HASH_FIND(hh, *jobs, &number, sizeof(number), j);
+	if (!j && (j = calloc(1, sizeof(*j)))) {
+		j->number = number;
+		HASH_ADD(hh, *jobs, number, sizeof(j->number), j);
+	}
+}
+
+/* Holds the jobs that the hold of @rl has suspended on their other runlists, too. */
+static void spread(struct gs_core *c, struct gs_runlist *rl)
+{
+	struct job *jobs = NULL, *j, *next;
+
+	rl->spread_at = 0;
+	for (struct gs_node *x = rl->first; x; x = x->rl_next)
+		if (x->yields && x->job)
+			add_job(&jobs, x->job);
+	for (struct gs_node *n = jobs ? c->nodes : NULL; n; n = n->hh.next) {
+		HASH_FIND(hh, jobs, &n->job, sizeof(n->job), j);
+		if (!j || !n->yields || n->runlist == rl || n->held_with)
+			continue;
+		n->held_with = rl;
+		gs_core_set_due(c, n, 1);
+	}
+	HASH_ITER(hh, jobs, j, next) {
+		HASH_DEL(jobs, j);
+		free(j);
+	}
+}
+
+static void end_spread(struct gs_core *c, struct gs_runlist *rl)
+{
+	if (rl->spread_at) {
+		rl->spread_at = 0;
+		return;
+	}
+	for (struct gs_node *n = c->nodes; n; n = n->hh.next)
+		if (n->held_with == rl) {
+			n->held_with = NULL;
+			gs_core_set_due(c, n, 1);
+		}
 }
 
 static struct gs_node *another_holder(const struct gs_runlist *rl)
@@ -130,6 +190,7 @@ static void end_hold(struct gs_core *c, struct gs_node *n, bool over, uint64_t n
 	if (over && rl->owed_ns > 0)
 		rl->pay_until = now + pay_for(rl->stretch_ns);
 	wake_yielding(c, rl);
+	end_spread(c, rl);
 }
 
 static void put_off(struct gs_core *c, struct gs_node *n, enum gpusched_hold_state why,
@@ -246,6 +307,8 @@ void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->hold_state = GPUSCHED_HOLD_OVER;
 		n->hold_due = 0;
 	}
+	if (n->holding && n->runlist->spread_at && now >= n->runlist->spread_at)
+		spread(c, n->runlist);
 	if (n->hold_due)
 		gs_core_set_due(c, n, n->hold_due);
 }
@@ -265,22 +328,52 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n)
 
 /* ---- TSGs that yield to holds ---------------------------------------------------------------- */
 
+/* True if TSGs of another job may have work on the node's runlist. */
+static bool has_others(const struct gs_node *n)
+{
+	for (const struct gs_node *x = n->runlist->first; x; x = x->rl_next)
+		if (x->work && x->job != n->job)
+			return true;
+	return false;
+}
+
+/* The runlist whose hold suspends the node: its own, or one that holds a part of its job. */
+static const struct gs_runlist *held_by(const struct gs_core *c, struct gs_node *n,
+					const struct gpusched_tsg *rec, uint64_t now)
+{
+	const struct gs_runlist *with = n->held_with;
+	bool off = rec->suspend_by == GPUSCHED_BY_REQUEST && rec->suspended_ns;
+
+	if (!n->runlist || !n->yields)
+		return NULL;
+	if (n->runlist->nholding && now < n->runlist->held_until)
+		return n->runlist;
+	if (off && now >= rec->suspended_ns + gs_core_dilated(c, SPREAD_MOST_NS))
+		n->held_with = NULL; /* until the next hold */
+	return with && n->held_with && now < with->held_until && has_others(n) ? with : NULL;
+}
+
 void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
 		  uint64_t now, struct gs_goal *t)
 {
-	const struct gs_runlist *rl = n->runlist;
+	const struct gs_runlist *rl = held_by(c, n, rec, now);
 	bool was = n->unable;
+	uint64_t most;
 
 	if (n->hold_due) /* gs_hold_follow() set it before gs_core_compare() cleared n->due */
 		gs_core_set_due(c, n, n->hold_due);
+	if (n->holding && n->runlist->spread_at)
+		gs_core_set_due(c, n, n->runlist->spread_at);
 	n->unable = false;
-	if (!rl || !n->yields || !rl->nholding || now >= rl->held_until || !t->set.runnable ||
-	    gs_at_gate(rec))
+	if (!rl || !t->set.runnable || gs_at_gate(rec))
 		return;
 	n->unable = !whole || ((rec->task.assumed & GPUSCHED_RUNNABLE) &&
 			       !(c->policy_flags & GPUSCHED_F_ASSUMED));
 	c->counters[GS_ENG_HOLD_UNABLE] += n->unable && !was;
 	gs_core_set_due(c, n, rl->held_until);
+	most = rec->suspended_ns + gs_core_dilated(c, SPREAD_MOST_NS);
+	if (rl == n->held_with && rec->suspended_ns && most > now)
+		gs_core_set_due(c, n, most);
 	if (n->unable)
 		return;
 	t->set.runnable = 0;
@@ -319,5 +412,7 @@ uint64_t gs_core_holder(const struct gs_core *c, const struct gpusched_tsg *rec)
 	const struct gs_node *n = NULL;
 
 	HASH_FIND(hh, c->nodes, &rec->key, sizeof(rec->key), n);
+	if (n && n->runlist && !n->runlist->holder && n->held_with && n->held_with->holder)
+		return n->held_with->holder->id;
 	return n && n->runlist && n->runlist->holder ? n->runlist->holder->id : 0;
 }

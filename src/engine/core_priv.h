@@ -49,6 +49,7 @@ struct gs_runlist {
 	struct gs_node *holder; /* the first node with a hold */
 	uint64_t held_ns;       /* begin of the present hold */
 	uint64_t held_until;    /* end of the hold, whatever its holders wish */
+	uint64_t spread_at;     /* when jobs are held on other GPUs, too; 0: that is over */
 	uint64_t pay_until;     /* no hold begins before this time */
 	int64_t stretch_ns;     /* time held in this stretch; time without a hold reduces it */
 	int64_t owed_ns;  /* GPU time still owed to BE for its floor; below zero: BE is ahead */
@@ -139,6 +140,7 @@ struct gs_node {
 	uint8_t hold_state; /* state of its own hold: enum gpusched_hold_state */
 	uint64_t hold_ns;   /* begin of its hold; valid with @holding */
 	uint64_t hold_due;  /* when its hold ends or may begin; 0: nothing to wait for */
+	struct gs_runlist *held_with; /* its job is held on that other runlist; NULL: it is not */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
 	bool spent; /* its GPU time is used up while others want the GPU */

@@ -263,6 +263,73 @@ static void test_several_hold(void **state)
 	assert_false(runs(be));
 }
 
+static struct gpusched_tsg *part_of(uint32_t n, uint32_t gpu, uint64_t job, uint32_t class_id)
+{
+	const struct gs_news news = { .job = job };
+	struct gpusched_tsg *t = new_tsg(n, gpu);
+
+	t->task.class_id = class_id;
+	tell(t, &news);
+	return t;
+}
+
+/* A part that runs without the others only waits for them, and takes time from other programs. */
+static void test_long_holds_pause_a_job(void **state)
+{
+	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC);
+	struct gpusched_tsg *a = part_of(2, 0, 7, GPUSCHED_CLASS_BE);
+	struct gpusched_tsg *b = part_of(3, 1, 7, GPUSCHED_CLASS_BE), *other;
+
+	hold(lc, 400);
+	pass(200 * NS_PER_MS);
+	assert_true(!runs(a) && runs(b)); /* nobody else could use that GPU */
+	other = part_of(4, 1, 8, GPUSCHED_CLASS_BE);
+	release(lc);
+	pass(NS_PER_S);
+	assert_true(runs(a) && runs(b));
+	hold(lc, 400);
+	pass(95 * NS_PER_MS);
+	assert_true(!runs(a) && runs(b)); /* a short hold is not worth the calls */
+	pass(10 * NS_PER_MS);
+	assert_true(!runs(a) && !runs(b) && runs(other));
+	assert_int_equal(b->suspend_by, GPUSCHED_BY_REQUEST);
+	assert_int_equal(gs_core_holder(world.core, b), lc->task.id);
+	release(lc);
+	pass(5 * NS_PER_MS);
+	assert_true(runs(a) && runs(b));
+	assert_int_equal(gs_core_holder(world.core, b), 0);
+	pass(NS_PER_S);
+	hold(lc, 400);
+	pass(200 * NS_PER_MS);
+	assert_false(runs(b));
+	gs_core_forget(world.core, &lc->key); /* the service ends */
+	lc->flags |= GPUSCHED_TSG_GONE;
+	pass(5 * NS_PER_MS);
+	assert_true(runs(b));
+}
+
+/* Holds on two GPUs in turn do not keep a job off the GPU for longer. */
+static void test_holds_of_two_gpus_end(void **state)
+{
+	struct gpusched_tsg *lc[2], *be[2];
+	uint64_t off = 0, most = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		lc[i] = part_of(1 + i, i, 1 + i, GPUSCHED_CLASS_LC);
+		be[i] = part_of(3 + i, i, 7, GPUSCHED_CLASS_BE);
+		part_of(5 + i, i, 8, GPUSCHED_CLASS_NONE);
+	}
+	for (unsigned int ms = 0; ms < 20000; ms += 10) {
+		for (unsigned int i = 0; i < 2; i++)
+			if (ms % 500 == i * 250)
+				hold(lc[i], 400);
+		pass(10 * NS_PER_MS);
+		off = runs(be[0]) ? 0 : off + 10;
+		most = off > most ? off : most;
+	}
+	assert_in_range(most, 500, 1600);
+}
+
 static void test_person_wins(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *a = new_of(2, GPUSCHED_CLASS_BE);
@@ -365,6 +432,8 @@ int main(void)
 		T(test_floor),
 		T(test_advance),
 		T(test_several_hold),
+		T(test_long_holds_pause_a_job),
+		T(test_holds_of_two_gpus_end),
 		T(test_person_wins),
 		T(test_turns_stand_still),
 		T(test_unable),
