@@ -11,7 +11,8 @@
  * Calls may take a bucket below zero. The debt is paid back before further calls are made, so the
  * limit holds over any time much longer than the bucket. Half of the bucket is reserved for TSGs
  * that had no call yet. So a policy that changes its wishes all the time does not delay the first
- * settings of new TSGs. Changes that users make by hand wait until three quarters are full.
+ * settings of new TSGs. Changes that users make by hand wait until three quarters are full, and so do
+ * checks whether RM still has a TSG, since users can cause any number of them.
  *
  * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of
  * one user delay another user's TSG by one call. Some calls are charged but do not wait: root's
@@ -298,6 +299,8 @@ static enum gs_queue queue_of(const struct gs_core *c, const struct gs_node *n,
 {
 	bool policy = false, user = false, request = false;
 
+	if (plan->check) /* users can cause any number of them */
+		return GS_QUEUE_USERS;
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
 		uint32_t bit = plan->step_bit[i];
 		uint8_t src = plan->step_src[i];
@@ -395,7 +398,7 @@ static int64_t at_most(const struct gs_core *c, uint64_t ns, uint64_t most_ns)
 static uint64_t most_of(const struct gs_rm_step *step)
 {
 	bool quick = step->op == GS_RM_SET_TIMESLICE || step->op == GS_RM_RESUME ||
-		     (step->op == GS_RM_SUSPEND && step->arg);
+		     step->op == GS_RM_GET_TIMESLICE || (step->op == GS_RM_SUSPEND && step->arg);
 
 	return quick ? QUICK_MOST_NS : CALL_MOST_NS;
 }
@@ -404,9 +407,6 @@ void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan)
 {
 	int64_t gpu = 0, host = 0;
 
-	/* a check takes none of the GPU's time, and users can cause any number of them */
-	if (plan->check)
-		return;
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
 		const struct gs_rm_step *step = &plan->steps[i];
 		const struct gs_rm_result *res = &step->res;

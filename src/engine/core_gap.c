@@ -254,12 +254,17 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 	n->preempt = false;
 }
 
-/* RM answers a check from its own memory, so a check does not wait for the budget. */
+/* True if RM is to be asked now whether it knows the TSG. Empty ones may be many, and run nothing. */
+static bool is_check_due(const struct gs_node *n, const struct gpusched_tsg *rec, uint64_t now)
+{
+	return n->check_ns && now >= n->check_ns && !(rec->flags & GPUSCHED_TSG_EMPTY);
+}
+
+/* RM answers a check from its own memory, but takes the locks of all GPUs for that. */
 static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	struct gs_plan *plan = &todo->plan;
 
-	/* nothing runs in empty TSGs, and there may be many: do not check them */
 	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) {
 		n->check_ns = 0;
 		return;
@@ -271,7 +276,10 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 	*plan = (struct gs_plan){ .check = true, .nsteps = 1 };
 	begin_plan(plan, &todo->poke.rec);
 	plan->steps[0].op = GS_RM_GET_TIMESLICE;
-	n->check_ns = 0;
+	if (gs_budget_take(c, n, &todo->poke.rec, plan, now))
+		n->check_ns = 0;
+	else
+		plan->nsteps = 0;
 }
 
 /*
@@ -370,7 +378,7 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 		n->told.valid = 0;
 		n->fails = n->back_fails = 0;
 		n->users &= GS_PREEMPT;
-		if (!n->preempt)
+		if (!n->preempt && !is_check_due(n, &todo->poke.rec, now))
 			gs_budget_leave(n);
 	} else if ((at = call_at(c, n, &todo->poke.rec, &g, now))) {
 		gs_core_set_due(c, n, at);
@@ -387,7 +395,8 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 	if (n->preempt && !todo->plan.nsteps &&
 	    (!(n->users & GS_PREEMPT) || !n->deferred || n->queue == GS_QUEUE_USERS))
 		plan_preempt(c, n, now, todo);
-	if (n->check_ns && !todo->plan.nsteps)
+	/* so does a check */
+	if (n->check_ns && !todo->plan.nsteps && (!n->deferred || n->queue == GS_QUEUE_USERS))
 		plan_check(c, n, now, todo);
 	note_overrules(n, todo);
 }

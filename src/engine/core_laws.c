@@ -688,7 +688,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->released << GS_OVERRULE_SUSPEND_LIMIT |
 	       (uint32_t)n->starved << GS_OVERRULE_STARVED |
 	       (uint32_t)n->curbed << GS_OVERRULE_HELD_TOO_LONG |
-	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
+	       (uint32_t)(n->deferred && !n->check_ns) << GS_OVERRULE_BUDGET |
 	       (uint32_t)n->beside_unseen << GS_OVERRULE_UNSEEN |
 	       (uint32_t)n->spent_unable << GS_OVERRULE_SPENT_UNABLE |
 	       (uint32_t)n->park_refused << GS_OVERRULE_PARK |

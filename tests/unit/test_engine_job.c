@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_job.c - check that the budget for calls never lets in a part of a job's pause alone */
+/*
+ * test_engine_job.c - check that the budget for calls never lets in a part of a job's pause alone, and
+ * that checks come last
+ */
 #include "core_world.h"
 #include "engine/core_priv.h"
 
@@ -156,6 +159,40 @@ static void test_a_wait_leaves_no_two_short_slices(void **state)
 	assert_true(counter(GS_ENG_OVER_BUDGET) > 0);
 }
 
+static unsigned int checks(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < world.nlog; i++)
+		n += world.log[i].op == GS_RM_GET_TIMESLICE;
+	return n;
+}
+
+/* A check takes the locks of all GPUs, and a user can cause any number of them. */
+static void test_checks_have_a_budget(void **state)
+{
+	const struct gs_news check = { .check = true };
+	struct gpusched_tsg *other;
+
+	for (uint32_t i = 1; i <= 400; i++) {
+		struct gpusched_tsg *t = new_tsg(i, i % 2);
+
+		t->task.uid = 1000;
+		tell(t, &check);
+	}
+	other = new_tsg(401, 0);
+	other->task.uid = 1001;
+	want(other, GPUSCHED_TIMESLICE, 500);
+	touch(other);
+	pass(10 * NS_PER_MS);
+	assert_int_equal(world.hw[400].timeslice_us, 500);
+	pass(NS_PER_S);
+	assert_in_range(checks(), 50, 200);
+	assert_int_equal(gs_core_overruled(world.core, &world.rec[399].key), 0);
+	pass(10 * NS_PER_S);
+	assert_int_equal(checks(), 400);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +202,7 @@ int main(void)
 		T(test_a_large_job_is_bounded),
 		T(test_a_longer_slice_lets_no_suspension_in),
 		T(test_a_wait_leaves_no_two_short_slices),
+		T(test_checks_have_a_budget),
 	};
 
 	return cmocka_run_group_tests_name("engine_job", tests, NULL, NULL);
