@@ -33,7 +33,9 @@ struct spender {
 	uid_t uid;
 	/* the account that is used up; NULL: time is left */
 	const struct gs_spending_account *over;
+	uint64_t job; /* 0: unknown, or not over */
 	bool works, last, held;
+	bool wanted; /* a TSG with time left uses its runlist, or waits for it */
 };
 
 /* Use in one period, read from the history. */
@@ -309,7 +311,7 @@ static void set_spent(struct gs_budgets *b, struct spender *s, bool spent)
 	gs_engine_spend(b->ctl->hub->engine, &s->key, spent);
 }
 
-/* Applies the budget to a TSG. @wanted: a TSG with time left uses its runlist, or waits for it. */
+/* Applies the budget to a TSG. @wanted: somebody else wants the runlist of some TSG of its job. */
 static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {
@@ -324,6 +326,33 @@ static int by_runlist(const struct spender *a, const struct spender *b)
 	return (a->runlist > b->runlist) - (a->runlist < b->runlist);
 }
 
+static int by_job(const struct spender *a, const struct spender *b)
+{
+	return (a->job > b->job) - (a->job < b->job);
+}
+
+static void look_at_runlists(struct gs_budgets *b)
+{
+	struct spender *first, *s;
+
+	HASH_SRT(hh, b->spenders, by_runlist);
+	for (s = first = b->spenders; s; first = s) {
+		bool wanted = false;
+
+		for (; s && s->runlist == first->runlist; s = s->hh.next)
+			wanted |= s->works && !s->over;
+		for (; first != s; first = first->hh.next) {
+			first->wanted = wanted && first->over;
+			first->job =
+				first->over ? gs_facts_get_job(b->ctl->hub->table, first->id) : 0;
+		}
+	}
+}
+
+/*
+ * A job is suspended on all runlists or on none. A part of it that runs alone waits for the rest, and
+ * may end itself after a while.
+ */
 static void look(struct gs_budgets *b)
 {
 	struct spender *first, *s;
@@ -331,12 +360,15 @@ static void look(struct gs_budgets *b)
 	gs_spending_roll(&b->spending, clock_s(b));
 	gs_ledger_spenders(b->fig, on_spender, b);
 	tell_accounts(b);
-	HASH_SRT(hh, b->spenders, by_runlist);
+	look_at_runlists(b);
+	HASH_SRT(hh, b->spenders, by_job);
 	for (s = first = b->spenders; s; first = s) {
 		bool wanted = false;
 
-		for (; s && s->runlist == first->runlist; s = s->hh.next)
-			wanted |= s->works && !s->over;
+		do {
+			wanted |= s->wanted;
+			s = s->hh.next;
+		} while (s && s->job && s->job == first->job);
 		for (; first != s; first = first->hh.next)
 			follow(b, first, wanted);
 	}

@@ -5,7 +5,7 @@
 # Budgets: a program that has used up its GPU time runs only while no other waits, or not at all.
 # A restart keeps the sums.
 . "$(dirname "$0")/lib.sh"
-enter_sim
+enter_sim --gpus 2
 chmod 755 "$scratch"
 budgets() { config "[Budgets]
 $(printf 'Budget=%s\n' "$@")"; }
@@ -119,6 +119,31 @@ check "the program is suspended once its budget is smaller" wait_for 20 suspende
 config '[Daemon]'
 kill -HUP $DAEMON_PID
 check "the program runs once there are no budgets" wait_for 20 runs $stopped
+
+# ---- a job on two GPUs ------------------------------------------------------------------------------
+
+budgets 'uid=4005 gpu_seconds=1 per=month'
+kill -HUP $DAEMON_PID
+kill -STOP $stopped
+setpriv --reuid 4005 --regid 4005 --clear-groups bash -c 'for gpu in 0 1; do
+	"$0" be --gpu $gpu --iterations-per-us 27.777 --seconds 200 --warmup 0 &
+	echo $!
+done; wait' "$gsload" >"$scratch/job" 2>/dev/null &
+at_end+=($!)
+wait_for 20 eval '[ "$(grep -cE "^[0-9]+$" "$scratch/job")" = 2 ]'
+mapfile -t job < <(grep -E '^[0-9]+$' "$scratch/job")
+at_end+=("${job[@]}")
+another_one
+check "the job's budget is used up" wait_for 60 eval '[ "$(budget 4005 .used_up)" = true ]'
+check "both its parts run while nobody else waits" wait_for 20 eval 'runs ${job[0]} && runs ${job[1]}'
+user_load 4002
+check "a job is suspended where another program works" wait_for 20 suspended "${job[0]}"
+check "it is suspended on its other GPU, too, where none does" wait_for 5 suspended "${job[1]}"
+kill -STOP "$LOAD_PID"
+check "both parts go on together" wait_for 20 eval 'runs ${job[0]} && runs ${job[1]}'
+end_load "$LOAD_PID"
+kill "${job[@]}"
+kill -CONT $stopped
 
 # ---- a history that is lost -------------------------------------------------------------------------
 
