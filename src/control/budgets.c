@@ -350,8 +350,8 @@ static void look_at_runlists(struct gs_budgets *b)
 }
 
 /*
- * A job is suspended on all runlists or on none. A part of it that runs alone waits for the rest, and
- * may end itself after a while.
+ * A job is suspended on all runlists or on none. A part of it that runs alone waits for the rest,
+ * and may end itself after a while.
  */
 static void look(struct gs_budgets *b)
 {

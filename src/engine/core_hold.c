@@ -16,9 +16,9 @@
  *   next stretch may begin at once. So BE is without the GPU for 1.5 s at most.
  * - If several TSGs hold a runlist, there is still one stretch and one floor.
  *
- * A job whose part is held for more than 100 ms pauses on its other runlists, too, where another
- * program could run: there it would only wait for its part. Such a pause does not make a TSG's time
- * off the GPU longer than 1 s.
+ * If a hold suspends a part of a job for more than 100 ms, the job pauses on its other runlists,
+ * too, if another program could run there. It would only wait for its part. Such a pause does not make a
+ * TSG's time off the GPU longer than 1 s.
  */
 #include <stdlib.h>
 
@@ -337,7 +337,7 @@ static bool has_others(const struct gs_node *n)
 	return false;
 }
 
-/* The runlist whose hold suspends the node: its own, or one that holds a part of its job. */
+/* Finds the hold that suspends the node: of its own runlist, or of one with a part of its job. */
 static const struct gs_runlist *held_by(const struct gs_core *c, struct gs_node *n,
 					const struct gpusched_tsg *rec, uint64_t now)
 {

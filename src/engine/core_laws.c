@@ -329,9 +329,9 @@ static void count_free(struct gs_core *c, struct gs_node *n, bool is)
 }
 
 /*
- * While a TSG may run that cannot be set, a policy cannot shorten others' slices: that TSG would get
- * the time they lose. It is outside the table, as its process is past its quota, or it is left alone
- * after a failed call, or it is not suspended since it is not in CILP.
+ * While a TSG may run that cannot be set, a policy cannot shorten others' slices: that TSG would
+ * get the time they lose. It is outside the table, as its process is past its quota. Or it is left
+ * alone after a failed call, or it is not in CILP and so not suspended.
  */
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
