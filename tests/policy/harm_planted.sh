@@ -38,7 +38,7 @@ planted_rr() {
 			"$scratch/policies/rr.bpf.c" -o "$scratch/planted.native.so"
 }
 losses() { # PROGRAM FIRST POLICY: what it lost, without the policy's name
-	"$1" "$2" $step "$3" 2>/dev/null | awk '$1 == "harm" { print $3, $4, $6 }' | sort -u
+	"$1" "$2" $step "$3" 2>/dev/null | awk '$1 == "harm" { print $3, $4, $7 }' | sort -u
 }
 # found FAULT PROGRAM POLICY PROGRAM-WITHOUT POLICY-WITHOUT [LOSS]: some loss, or one of this form
 found() {

@@ -3,7 +3,7 @@
  * main.c - looks for harm: runs random scenarios without gpusched and with it, and compares
  *
  *     harm FIRST COUNT POLICY.so...    seeds FIRST to FIRST + COUNT - 1, each with every policy; a
- *                                      line "harm POLICY KIND WHAT seed SEED: ..." for each loss
+ *                                      line "harm POLICY KIND WHAT IN seed SEED: ..." for each loss
  *     harm print SEED                  the scenario of a seed
  *
  * The losses (WHAT) of a program, as its owner sees them:
@@ -14,6 +14,9 @@
  *     stood    its longest time without a step is more than 2 s longer
  *     waits    a call of ours waited for somebody's work for more than 100 ms
  *     locks    calls hold the locks of all GPUs for more than 4 % of the time
+ *
+ * IN says what the scenario has besides ordinary programs: calls that fail (fault), a program that
+ * chose CTA mode (cta), both, or nothing (plain).
  *
  * With the policy wishes, which suspends at random, work is not compared. With admit, which holds
  * programs before their first launch, only programs that had the GPU are looked at.
@@ -136,14 +139,23 @@ static const char *stem(const char *path, char *buf, size_t size)
 
 static unsigned int lines; /* losses told so far */
 
-static void tell(const char *policy, const char *group, const char *what, uint64_t seed, double was,
-		 double is)
+static const char *has(const struct sim_scenario *s)
+{
+	bool fault = s->nfaults, cta = false;
+
+	for (size_t i = 0; i < s->ngroups; i++)
+		cta |= s->groups[i].preempt_mode != GPUSCHED_PREEMPT_CILP;
+	return fault && cta ? "both" : fault ? "fault" : cta ? "cta" : "plain";
+}
+
+static void tell(const struct sim_result *r, const char *policy, const char *group,
+		 const char *what, uint64_t seed, double was, double is)
 {
 	size_t n = strcspn(group, "0123456789");
 
 	lines++;
-	printf("harm %s %.*s %s seed %llu: %.6g, without gpusched %.6g\n", policy, (int)n, group,
-	       what, (unsigned long long)seed, is, was);
+	printf("harm %s %.*s %s %s seed %llu: %.6g, without gpusched %.6g\n", policy, (int)n, group,
+	       what, has(r->scenario), (unsigned long long)seed, is, was);
 }
 
 static bool any_died(const struct sim_result *r, const struct sim_group *g)
@@ -173,20 +185,20 @@ static void compare(const struct sim_result *a, const struct sim_result *b, cons
 		if (admits && !q->gpu_time_ns)
 			continue;
 		if (q->died)
-			tell(policy, name, "died", seed, 0, q->died);
+			tell(b, policy, name, "died", seed, 0, q->died);
 		else if (q->longest_ns > p->longest_ns + LONGER_NS)
-			tell(policy, name, "stood", seed, (double)p->longest_ns / 1e9,
+			tell(b, policy, name, "stood", seed, (double)p->longest_ns / 1e9,
 			     (double)q->longest_ns / 1e9);
 		else if (!wishes && !admits && work_of(q) < promised(a, p) * work_of(p) - 1)
-			tell(policy, name, "work", seed, work_of(p), work_of(q));
+			tell(b, policy, name, "work", seed, work_of(p), work_of(q));
 		if (lines > before)
 			told = p->group;
 	}
 	if (b->longest_call_ns > WAITS_NS && b->longest_call_ns != RPC_NS)
-		tell(policy, "all", "waits", seed, 0, (double)b->longest_call_ns / 1e9);
+		tell(b, policy, "all", "waits", seed, 0, (double)b->longest_call_ns / 1e9);
 	else if ((double)b->lock_ns > LOCKS_PART * b->scenario->duration_s * 1e9 &&
 		 !b->failed_calls)
-		tell(policy, "all", "locks", seed, 0, (double)b->lock_ns / 1e9);
+		tell(b, policy, "all", "locks", seed, 0, (double)b->lock_ns / 1e9);
 	if (b->policy_failure[0])
 		printf("# %s seed %llu: the policy ended: %s\n", policy, (unsigned long long)seed,
 		       b->policy_failure);
