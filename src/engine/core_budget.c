@@ -11,7 +11,7 @@
  * Calls may take a bucket below zero. The debt is paid back before further calls are made, so the
  * limit holds over any time much longer than the bucket. Half of the bucket is reserved for TSGs
  * that had no call yet. So a policy that changes its wishes all the time does not delay the first
- * settings of new TSGs. Changes that users make by hand wait until three quarters are full, and so do
+ * settings of new TSGs. Changes that users make by hand wait until three quarters are full. So do
  * checks whether RM still has a TSG, since users can cause any number of them.
  *
  * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of

@@ -254,7 +254,7 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 	n->preempt = false;
 }
 
-/* True if RM is to be asked now whether it knows the TSG. Empty ones may be many, and run nothing. */
+/* True if RM is to be asked now whether it knows the TSG. Nothing runs in an empty one. */
 static bool is_check_due(const struct gs_node *n, const struct gpusched_tsg *rec, uint64_t now)
 {
 	return n->check_ns && now >= n->check_ns && !(rec->flags & GPUSCHED_TSG_EMPTY);

@@ -17,8 +17,8 @@
  * - If several TSGs hold a runlist, there is still one stretch and one floor.
  *
  * If a hold suspends a part of a job for more than 100 ms, the job pauses on its other runlists,
- * too, if another program could run there. It would only wait for its part. Such a pause does not make a
- * TSG's time off the GPU longer than 1 s.
+ * too, if another program could run there. It would only wait for its part. Such a pause does not
+ * make a TSG's time off the GPU longer than 1 s.
  */
 #include <stdlib.h>
 

@@ -27,8 +27,8 @@
 #define TRY_AGAIN_NS (20 * NS_PER_MS)
 #define LOOK_NS (10 * NS_PER_MS)
 /*
- * Enables that are owed take the locks of all GPUs, so all groups share one rest: together they take
- * 3 % of the time, or have this long between two.
+ * Enables that are owed take the locks of all GPUs, so all groups share one rest: together they
+ * take 3 % of the time, or have this long between two.
  */
 #define REST_TIMES 32
 #define REST_MOST_NS (10 * NS_PER_MS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * test_engine_job.c - check that the budget for calls never lets in a part of a job's pause alone, and
- * that checks come last
+ * test_engine_job.c - check that the budget for calls never lets in a part of a job's pause alone,
+ * and that checks come last
  */
 #include "core_world.h"
 #include "engine/core_priv.h"
