@@ -29,14 +29,29 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 }
 
 /*
- * While requests get holds, each payment to a BE keeps a whole queue of requests waiting. The log
- * is late, so a BE gets more in a payment than its debt. This surplus is kept as a credit, which
- * makes payments rarer. In return, a payment begins at a smaller debt, so that the BE does not wait
- * longer for it. With several BEs there is no credit: one BE's surplus does not pay another.
+ * While requests get holds, each payment to a BE keeps a whole queue of requests waiting. So the BE
+ * gets all that it is owed in one turn. The log is late, so it gets some more. This surplus is kept
+ * as a credit, which makes payments rarer. In return, a payment begins at a smaller debt, so that
+ * the BE does not wait longer for it. With several BEs it is as without holds: what one BE gets
+ * does not pay another.
  */
 #define HELD_LATELY_NS (5 * GS_S)
 #define OWED_HELD_NS (20 * GS_MS)
 #define CREDIT_NS (OWED_NS - OWED_HELD_NS)
+
+GPUSCHED_INLINE int held_lately(const struct runlist *r)
+{
+	return r->be == 1 && r->held_ns && r->look_ns < r->held_ns + HELD_LATELY_NS;
+}
+
+/* Returns the longest slice of a BE while LC pays, us. */
+GPUSCHED_INLINE gs_u64 paid_slice_us(const struct runlist *r)
+{
+	gs_u64 us = held_lately(r) ? gpusched_div(r->owed_ns, 1000ull) : 0;
+
+	us = gs_least(gs_most(us, 1200ull * r->lc), 100000);
+	return gs_most(slice_longest_us(&r->seen, &r->costs), us);
+}
 
 /*
  * Adds up how much GPU time BEs with work lack to their floor in @span, and decides whether LC
@@ -44,7 +59,7 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
  */
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
-	int held = r->be == 1 && r->held_ns && r->look_ns < r->held_ns + HELD_LATELY_NS;
+	int held = held_lately(r);
 	gs_u64 got = r->be_progress - r->look_progress;
 	gs_u64 due = r->ready + r->part
 			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000

@@ -63,8 +63,7 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 	gs_u64 us = r->slice.us ? r->slice.us : be_slice_us;
 
 	if (r->paying)
-		us = gs_most(slice_longest_us(&r->seen, &r->costs),
-			     gs_least(1200ull * r->lc, 100000));
+		us = paid_slice_us(r);
 	else if (r->be > 1 && (s->idle || r->part))
 		us = gs_most(us, costs_idle_us(&r->costs));
 	if (!r->lc || (r->busy && !r->paying))
