@@ -166,6 +166,95 @@ static void test_held_up(void **state)
 	assert_in_range(gs_quiet_us(&q), 6000, GS_QUIET_MOST_US);
 }
 
+/* A tenth more or less than @us. */
+static void about(struct gs_quiet *q, uint64_t us, uint64_t *rng)
+{
+	gs_quiet_rest(q, us * (900 + gs_rng_next(rng) % 200));
+}
+
+/* Before it serves, a service warms up: 20 requests at once, whose first tokens compile kernels. */
+static void test_warm_up(void **state)
+{
+	uint64_t rng = 13;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		struct gs_quiet q = { 0 };
+
+		load_weights(&q, 100, &rng);
+		for (unsigned int r = 0; r < 20; r++)
+			for (unsigned int token = 0; token < 32; token++)
+				about(&q, r || token > 8 ? 3000 : 30000, &rng);
+		about(&q, 700000, &rng);
+		for (unsigned int r = 1; r < 60; r++) {
+			if (r > 2)
+				assert_in_range(gs_quiet_us(&q), 3600, GS_QUIET_MOST_US);
+			one_request(&q, 32, 3000, &rng);
+		}
+	}
+}
+
+/* Requests 1.5 tokens apart: each rest between tokens is an end, or none is. */
+static void test_close_requests(void **state)
+{
+	static const uint64_t tokens_us[] = { 1000, 3000, 5000 };
+	uint64_t rng = 17;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct gs_quiet q = { 0 };
+
+		for (unsigned int r = 0; r < 200; r++) {
+			uint32_t quiet = gs_quiet_us(&q);
+
+			for (unsigned int token = 0; token < 31; token++)
+				about(&q, tokens_us[i], &rng);
+			about(&q, tokens_us[i] * 3 / 2, &rng);
+			assert_false(quiet > tokens_us[i] * 9 / 10 &&
+				     quiet < tokens_us[i] * 11 / 10);
+		}
+	}
+}
+
+/* Two streams of tokens in one program, at random offsets; now and then there is only one. */
+static void test_two_streams(void **state)
+{
+	uint64_t rng = 19;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		struct gs_quiet q = { 0 };
+
+		for (unsigned int r = 1; r < 60; r++) {
+			uint64_t offset = 300 + gs_rng_next(&rng) % 900;
+
+			if (r > 2)
+				assert_in_range(gs_quiet_us(&q), 1800, GS_QUIET_MOST_US);
+			for (unsigned int token = 0; token < 32; token++) {
+				about(&q, token < 24 ? offset : 1500, &rng);
+				if (token < 24)
+					about(&q, 1500 - offset, &rng);
+			}
+			gs_quiet_rest(&q, 40 * NS_PER_MS + (uint64_t)gs_rng_gap(&rng, 150e6, 1));
+		}
+	}
+}
+
+/* The prompt is read in pieces that take 300 ms in all, with longer rests than between tokens. */
+static void test_prefill(void **state)
+{
+	uint64_t rng = 23;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		struct gs_quiet q = { 0 };
+
+		for (unsigned int r = 1; r < 60; r++) {
+			if (r > 2)
+				assert_in_range(gs_quiet_us(&q), 2500, GS_QUIET_MOST_US);
+			for (unsigned int piece = 0; piece < 10; piece++)
+				about(&q, 2000, &rng);
+			one_request(&q, 32, 400, &rng);
+		}
+	}
+}
+
 static void all_lengths(struct gs_quiet *q)
 {
 	for (unsigned int i = 0; i < 4; i++)
@@ -216,6 +305,8 @@ int main(void)
 		cmocka_unit_test(test_overlap),     cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_start),       cmocka_unit_test(test_other_requests),
 		cmocka_unit_test(test_busy),        cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_warm_up),     cmocka_unit_test(test_close_requests),
+		cmocka_unit_test(test_two_streams), cmocka_unit_test(test_prefill),
 		cmocka_unit_test(test_extremes),
 	};
 
