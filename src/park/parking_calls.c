@@ -352,14 +352,32 @@ static unsigned int asides_of(const struct gs_parking *pk, uint32_t uid)
 	return n;
 }
 
-static struct gs_park_aside *free_place(struct gs_parking *pk, uint32_t uid)
+/*
+ * The places that a copy for @p may take: the last is for root's programs, and the one before also
+ * for users' programs that root asks for.
+ */
+static size_t places_for(const struct gs_parked *p)
 {
-	size_t most = uid ? GS_PARK_ASIDE - 2 : GS_PARK_ASIDE;
+	if (!p->uid)
+		return GS_PARK_ASIDE;
+	return p->urgent ? GS_PARK_ASIDE - 1 : GS_PARK_ASIDE - 2;
+}
 
-	for (size_t i = 0; i < most; i++)
+static struct gs_park_aside *free_place(struct gs_parking *pk, size_t places)
+{
+	for (size_t i = 0; i < places; i++)
 		if (!pk->aside[i].helper.pid)
 			return &pk->aside[i];
 	return NULL;
+}
+
+/*
+ * No copy begins without a place for it. Otherwise a copy that hangs could never be set aside, and
+ * would keep the helper from all others.
+ */
+static bool has_place(struct gs_parking *pk, const struct gs_parked *p)
+{
+	return free_place(pk, places_for(p));
 }
 
 /* Leaves the current copy to its helper. The next call gets another one. */
@@ -367,8 +385,8 @@ static bool set_aside(struct gs_parking *pk)
 {
 	const struct gs_park_request none = { .op = GS_PARK_HELLO };
 	struct gs_parked *p = pk->asked_of;
-	uint32_t uid = p ? p->uid : 0;
-	struct gs_park_aside *l = free_place(pk, uid);
+	uint32_t uid = pk->asked_uid;
+	struct gs_park_aside *l = free_place(pk, pk->asked_places);
 
 	if (!l)
 		return false;
@@ -502,6 +520,8 @@ static void send_to_helper(struct gs_parking *pk, struct gs_parked *p, enum gs_p
 	}
 	pk->busy = true;
 	pk->asked_of = p;
+	pk->asked_uid = p ? p->uid : 0;
+	pk->asked_places = p ? places_for(p) : 0;
 	pk->began_ns = gs_now_ns();
 	if (op == GS_PARK_LOCK)
 		p->locked_ns = pk->began_ns;
@@ -567,10 +587,14 @@ static bool goes_first(const struct gs_parking *pk, const struct gs_parked *p, e
 	       gs_park_turns_of(&pk->turns, chosen->uid, now);
 }
 
-/* The time until which no call is made for @p, since calls for its user hung; 0: now. */
-static uint64_t kept_until(const struct gs_parking *pk, const struct gs_parked *p,
-			   enum gs_park_op op)
+/*
+ * The time until which no call is made for @p, since calls for its user hung, or copies that hang
+ * have all places; 0: now.
+ */
+static uint64_t kept_until(struct gs_parking *pk, const struct gs_parked *p, enum gs_park_op op)
 {
+	if (op == GS_PARK_IN && !has_place(pk, p))
+		return UINT64_MAX; /* until one of them ends */
 	if (!p->uid || p->urgent || op == GS_PARK_UNLOCK)
 		return 0;
 	if (asides_of(pk, p->uid) >= GS_USER_MAY_COPIES)
@@ -587,6 +611,17 @@ static void await_resume(struct gs_parking *pk, struct gs_parked *p)
 	gs_fail(&p->why, -EREMOTEIO, "it is suspended, and could not be let run within 5 s");
 	gs_park_core_give_up(&p->core);
 	gs_count(pk->hub, GS_SVC_PARK_FAILED);
+}
+
+/* Gives a park up if @p has no place: a program must not wait locked, or without the engine. */
+static bool may_go_out(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
+{
+	if ((op != GS_PARK_LOCK && op != GS_PARK_OUT) || has_place(pk, p))
+		return true;
+	gs_fail(&p->why, -EBUSY, "copies that hang have all helpers: nothing more is parked");
+	gs_park_core_give_up(&p->core);
+	gs_count(pk->hub, GS_SVC_PARK_FAILED);
+	return false;
 }
 
 struct chosen {
@@ -626,6 +661,8 @@ static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 		next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = p->probe_ns };
 	if (next.act == GS_PARK_ACT_CALL && next.op == GS_PARK_LOCK)
 		await_ranks(pk, p, &next);
+	if (next.act == GS_PARK_ACT_CALL && !may_go_out(pk, p, next.op))
+		next = gs_park_core_next(&p->core, &f);
 	if (next.act == GS_PARK_ACT_CALL && kept_until(pk, p, next.op))
 		next = (struct gs_park_next){ GS_PARK_ACT_WAIT,
 					      .at_ns = kept_until(pk, p, next.op) };

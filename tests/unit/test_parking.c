@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -18,6 +19,7 @@
 
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "basic/user_limits.h"
 #include "classify/classify.h"
 #include "config/config.h"
 #include "park/on_use.h"
@@ -234,6 +236,86 @@ static void a_lock_waits_for_probes(void **state)
 	assert_true(p->core.failed);
 }
 
+/*
+ * ---- the helper's calls ------------------------------------------------------------------------
+ */
+
+/* A helper that takes requests and never answers. */
+static void have_helper(int ends[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	world.pk.usable = 0;
+	world.pk.helper = (struct gs_park_helper){ .pid = INT32_MAX, .fd = ends[0], .pidfd = -1 };
+}
+
+static void drop_helper(int ends[2])
+{
+	world.pk.helper = (struct gs_park_helper){ .fd = -1, .pidfd = -1 };
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static struct gs_parked *comes_back(int32_t pid, uint32_t uid)
+{
+	struct gs_parked *p = add(pid, GS_PARKED_UNDER_WAY, GS_PARK_IS_OUT);
+
+	p->core.wish = GS_PARK_WISH_IN;
+	p->by = p->uid = uid;
+	p->by_itself = false;
+	return p;
+}
+
+/* The process that the next call is for; NULL: none is made. */
+static struct gs_parked *next_asked(void)
+{
+	struct gs_parked *p;
+
+	gs_parking_go_on(&world.pk);
+	p = world.pk.busy ? world.pk.asked_of : NULL;
+	world.pk.busy = false;
+	world.pk.asked_of = NULL;
+	return p;
+}
+
+static void take_place(size_t i, uint32_t uid)
+{
+	world.pk.aside[i].helper.pid = INT32_MAX;
+	world.pk.aside[i].uid = uid;
+}
+
+/* Copies of three users hang: what a fourth user's would do to root's is not tried. */
+static void no_copy_begins_without_a_place(void **state)
+{
+	struct gs_parked *p, *locked, *roots;
+	int ends[2];
+
+	have_helper(ends);
+	for (size_t i = 0; i < GS_PARK_ASIDE - 2; i++)
+		take_place(i, 4000 + (uint32_t)i / GS_USER_MAY_COPIES);
+	p = comes_back(11, 4100);
+	assert_null(next_asked());
+	p->urgent = true;
+	assert_ptr_equal(next_asked(), p);
+	take_place(GS_PARK_ASIDE - 2, 4100);
+	assert_null(next_asked());
+	roots = comes_back(12, 0);
+	assert_ptr_equal(next_asked(), roots);
+	roots->core.wish = GS_PARK_WISH_SETTLE;
+	locked = comes_back(13, 4101);
+	locked->core.wish = GS_PARK_WISH_OUT;
+	locked->core.is = GS_PARK_LOCKED;
+	assert_ptr_equal(next_asked(), locked);
+	assert_int_equal(world.pk.asked.op, GS_PARK_UNLOCK); /* it must not stay locked */
+	assert_true(locked->core.failed);
+	assert_non_null(strstr(locked->why.text, "all helpers"));
+	world.pk.aside[0].helper.pid = 0;
+	locked->core.wish = GS_PARK_WISH_SETTLE;
+	locked->core.is = GS_PARK_IS_OUT;
+	p->urgent = false;
+	assert_ptr_equal(next_asked(), p);
+	drop_helper(ends);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -244,6 +326,7 @@ int main(void)
 		T(no_window_opens_after_the_end),
 		T(a_count_from_before_the_lock_outlives_the_daemon),
 		T(a_lock_waits_for_probes),
+		T(no_copy_begins_without_a_place),
 	};
 	char dir[] = "/tmp/gst-parking.XXXXXX", rm[64];
 	int r;
