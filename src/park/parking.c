@@ -132,7 +132,8 @@ static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_p
 			       own);
 	if (pk->hub->opts.dry_run)
 		return gs_fail(err, -ENOTSUP, "nothing is done: DryRun=yes");
-	until = p->uid && ask->by ? gs_park_turns_waits(&pk->turns, p->uid, now) : 0;
+	until = p->uid && (ask->by || ask->by_itself) ? gs_park_turns_waits(&pk->turns, p->uid, now)
+						      : 0;
 	if (until)
 		return gs_fail(
 			err, -EBUSY,

@@ -352,6 +352,12 @@ static unsigned int asides_of(const struct gs_parking *pk, uint32_t uid)
 	return n;
 }
 
+/* True if root itself asked for what is done with @p. */
+static bool is_by_root(const struct gs_parked *p)
+{
+	return p->urgent || (!p->by && !p->by_itself);
+}
+
 /*
  * The places that a copy for @p may take: the last is for root's programs, and the one before also
  * for users' programs that root asks for.
@@ -360,7 +366,7 @@ static size_t places_for(const struct gs_parked *p)
 {
 	if (!p->uid)
 		return GS_PARK_ASIDE;
-	return p->urgent ? GS_PARK_ASIDE - 1 : GS_PARK_ASIDE - 2;
+	return is_by_root(p) ? GS_PARK_ASIDE - 1 : GS_PARK_ASIDE - 2;
 }
 
 static struct gs_park_aside *free_place(struct gs_parking *pk, size_t places)
@@ -562,8 +568,9 @@ static void ask(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
 
 /*
  * Returns the rank of a call; the lowest is made first. Processes that root wants back come first;
- * then a locked one, since its program stands still; then those that root parked. The others take
- * turns by user. Within a rank, the list's order decides.
+ * then a locked one, since its program stands still; then root's own, and those that root parked.
+ * The others, idle ones and those that a policy parked included, take turns by user. Within a rank,
+ * the list's order decides.
  */
 static unsigned int rank(const struct gs_parked *p, enum gs_park_op op)
 {
@@ -571,7 +578,7 @@ static unsigned int rank(const struct gs_parked *p, enum gs_park_op op)
 		return 0;
 	if (op == GS_PARK_UNLOCK || (p->core.known && p->core.is == GS_PARK_LOCKED))
 		return 1;
-	return p->by && p->uid ? 3 : 2;
+	return !p->uid || is_by_root(p) ? 2 : 3;
 }
 
 /* True if a call for @p goes before the one that was chosen. */
@@ -595,7 +602,7 @@ static uint64_t kept_until(struct gs_parking *pk, const struct gs_parked *p, enu
 {
 	if (op == GS_PARK_IN && !has_place(pk, p))
 		return UINT64_MAX; /* until one of them ends */
-	if (!p->uid || p->urgent || op == GS_PARK_UNLOCK)
+	if (!p->uid || is_by_root(p) || op == GS_PARK_UNLOCK)
 		return 0;
 	if (asides_of(pk, p->uid) >= GS_USER_MAY_COPIES)
 		return UINT64_MAX; /* until one of them ends */

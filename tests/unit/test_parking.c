@@ -316,6 +316,46 @@ static void no_copy_begins_without_a_place(void **state)
 	drop_helper(ends);
 }
 
+/* Nobody asked for idle programs, and the policy is not root: both take their users' turns. */
+static void idle_programs_take_their_users_turns(void **state)
+{
+	struct gs_parked *idle, *roots, *parked_by_root;
+	int ends[2];
+
+	have_helper(ends);
+	idle = comes_back(11, 4100);
+	idle->by = 0;
+	idle->by_itself = true;
+	roots = comes_back(12, 0);
+	gs_park_turns_took(&world.pk.turns, 0, gs_now_ns(), NS_PER_S);
+	assert_ptr_equal(next_asked(), roots);
+	roots->core.wish = GS_PARK_WISH_SETTLE;
+	parked_by_root = comes_back(13, 4200);
+	parked_by_root->by = 0;
+	gs_park_turns_took(&world.pk.turns, 4200, gs_now_ns(), NS_PER_S);
+	assert_ptr_equal(next_asked(), parked_by_root);
+	drop_helper(ends);
+}
+
+/* A user's calls hung: that holds back what the user wants, and not what root wants. */
+static void root_does_not_wait_out_a_users_hangs(void **state)
+{
+	struct gs_parked *p;
+	int ends[2];
+
+	have_helper(ends);
+	for (int i = 0; i < 3; i++)
+		gs_park_turns_hung(&world.pk.turns, 4100, gs_now_ns(), 1);
+	p = comes_back(11, 4100);
+	assert_null(next_asked());
+	p->by = 0;
+	p->by_itself = true;
+	assert_null(next_asked());
+	p->by_itself = false;
+	assert_ptr_equal(next_asked(), p);
+	drop_helper(ends);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -327,6 +367,8 @@ int main(void)
 		T(a_count_from_before_the_lock_outlives_the_daemon),
 		T(a_lock_waits_for_probes),
 		T(no_copy_begins_without_a_place),
+		T(idle_programs_take_their_users_turns),
+		T(root_does_not_wait_out_a_users_hangs),
 	};
 	char dir[] = "/tmp/gst-parking.XXXXXX", rm[64];
 	int r;
