@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "figures/figures.h"
+#include "park/claims.h"
 #include "park/helper.h"
 #include "park/idlers.h"
 #include "park/newcomers.h"
@@ -71,6 +72,7 @@ struct gs_parking {
 	struct gs_park_turns turns;
 	struct gs_park_aside aside[GS_PARK_ASIDE];
 	struct gs_park_progress progress; /* of request @asked */
+	struct gs_park_claims claims;     /* of programs that were promised GPU memory */
 	struct gs_park_window window;     /* the time in which new programs wait at the gate */
 	struct gs_park_use use[GS_PARK_GPUS];
 	/* for idlers.c and idle.c */

@@ -460,15 +460,15 @@ static bool is_asked(const struct gs_parking *pk, const struct gs_parked *p)
 	return asked;
 }
 
-/* Bytes of a GPU that restores under way were promised and may not have taken yet. */
-static uint64_t promised(const struct gs_parking *pk, size_t gpu)
+/*
+ * Bytes of a GPU that a restore must leave, since others were promised them. Root's
+ * wishes do not wait for programs that have yet to take theirs.
+ */
+static uint64_t promised(struct gs_parking *pk, const struct gs_parked *p, size_t gpu)
 {
-	uint64_t sum = 0;
+	uint64_t sum = gs_park_claims_of_restores(pk, gpu);
 
-	for (size_t i = 0; i < GS_PARK_ASIDE; i++)
-		if (pk->aside[i].helper.pid && pk->aside[i].asked.op == GS_PARK_IN)
-			sum += pk->aside[i].asked.bytes[gpu];
-	return sum;
+	return p->uid && !is_by_root(p) ? sum + gs_park_claims_open(pk, (uint32_t)gpu, 0) : sum;
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
@@ -517,7 +517,8 @@ static void send_to_helper(struct gs_parking *pk, struct gs_parked *p, enum gs_p
 	for (size_t i = 0; p && i < GS_PARK_GPUS; i++) {
 		rq->bytes[i] = p->bytes[i];
 		if (op == GS_PARK_IN)
-			rq->margin[i] = gs_park_margin(&pk->use[i], gs_now_ns()) + promised(pk, i);
+			rq->margin[i] =
+				gs_park_margin(&pk->use[i], gs_now_ns()) + promised(pk, p, i);
 	}
 	if (p && op == GS_PARK_OUT) {
 		struct gs_park_check c = gs_parking_room(pk, p);

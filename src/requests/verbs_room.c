@@ -135,9 +135,15 @@ static int list_candidates(struct gs_request *rq, struct room *j)
 
 static int report(struct gs_request *rq, struct room *j, uint64_t free_bytes)
 {
+	const struct gs_park_claim claim = { .pid = rq->peer->pid,
+					     .start_ns = j->guest_start_ns,
+					     .uid = rq->peer->uid,
+					     .gpu = j->gpu,
+					     .bytes = j->bytes };
 	json_t *list = json_array();
 
 	j->over = true;
+	gs_park_claims_add(rq->rs->parking, &claim);
 	for (size_t i = 0; i < j->n; i++) {
 		const struct candidate *c = &j->all[i];
 
@@ -233,6 +239,13 @@ static int decide(struct gs_request *rq, struct room *j, uint64_t free_bytes)
 
 /* ---- reading the free memory ------------------------------------------------------------------ */
 
+/* Bytes of the GPU that others were promised. */
+static uint64_t promised(struct gs_request *rq, const struct room *j)
+{
+	return gs_park_claims_of_restores(rq->rs->parking, j->gpu) +
+	       gs_park_claims_open(rq->rs->parking, j->gpu, rq->peer->pid);
+}
+
 static bool has_tsgs(const struct gs_request *rq, uint32_t gpu)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
@@ -253,13 +266,16 @@ static int step_reading(struct gs_request *rq, uint64_t now_ns)
 {
 	struct room *j = rq->state;
 	struct gs_memory_gpu g = { 0 };
+	uint64_t others;
 
 	for (size_t i = 0; i < rq->rs->hub->ngpus; i++)
 		if (rq->rs->hub->gpus[i].index == j->gpu)
 			gs_memory_gpu(rq->rs->figures, i, &g);
+	others = promised(rq, j);
 	if (g.known && g.as_of_ns > j->asked_ns)
-		return decide(rq, j, g.free_bytes);
-	if (!has_tsgs(rq, j->gpu)) /* the memory of a GPU without TSGs is never read */
+		return decide(rq, j, g.free_bytes > others ? g.free_bytes - others : 0);
+	/* the memory of a GPU without TSGs is never read */
+	if (!has_tsgs(rq, j->gpu) && (!others || now_ns > j->asked_ns + READING_NS))
 		return report(rq, j, 0);
 	if (gs_request_is_left(rq))
 		return gs_fail(rq->err, -ECANCELED, "the caller has left");

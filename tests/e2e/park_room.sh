@@ -67,6 +67,17 @@ kill -9 "$guest"
 check "the parked program comes back when that process has ended" wait_for 60 eval '[ "$(cuda_state "$first")" = 0 ]'
 wait_tsgs "pid:$first" 4 || not_ok "the program has TSGs"
 
+"$gpusched" run --needs 10G --park-others be -- bash -c "touch $scratch/promised; exec sleep 100" >/dev/null 2>&1 &
+promised=$!
+at_end+=($!)
+check "a program starts and takes its memory later" wait_for 60 test -e "$scratch/promised"
+is "$(states "$busy" "$first" "$second" "$other")" 0000 "no program was parked for it"
+like "$("$gpusched" run --needs 10G --park-others be -- true 2>&1)" "is parked until this has ended" "what it was promised does not count as free for the next one"
+kill -9 $promised
+check "the parked program comes back" wait_for 60 eval '[ "$(states "$first" "$second")" = 00 ]'
+wait_tsgs "pid:$first" 4 || not_ok "the first program has TSGs"
+wait_tsgs "pid:$second" 4 || not_ok "the second program has TSGs"
+
 exits 1 "a user may have only own programs parked" user "$gpusched" run --needs 100G --park-others be -- true
 like "$out" "may be parked for it hold 7.8" "the error counts that user's programs alone"
 stop_daemon

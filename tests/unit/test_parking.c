@@ -24,6 +24,7 @@
 #include "config/config.h"
 #include "park/on_use.h"
 #include "park/parking.h"
+#include "process/process.h"
 
 static struct {
 	char *names[1], be[3];
@@ -356,6 +357,82 @@ static void root_does_not_wait_out_a_users_hangs(void **state)
 	drop_helper(ends);
 }
 
+/*
+ * ---- what was promised -------------------------------------------------------------------------
+ */
+
+static void restores_under_way_are_promised_their_bytes(void **state)
+{
+	struct gs_park_aside *l = &world.pk.aside[3];
+
+	world.pk.busy = true;
+	world.pk.asked = (struct gs_park_request){ .op = GS_PARK_IN, .bytes = { 3 } };
+	l->helper.pid = INT32_MAX;
+	l->asked = (struct gs_park_request){ .op = GS_PARK_IN, .bytes = { 4 } };
+	assert_int_equal(gs_park_claims_of_restores(&world.pk, 0), 7);
+	assert_int_equal(gs_park_claims_of_restores(&world.pk, 1), 0);
+	assert_int_equal(gs_park_claims_of_restores(&world.pk, GS_PARK_GPUS), 0);
+	world.pk.busy = false;
+	assert_int_equal(gs_park_claims_of_restores(&world.pk, 0), 4);
+	l->asked.op = GS_PARK_OUT;
+	assert_int_equal(gs_park_claims_of_restores(&world.pk, 0), 0);
+}
+
+static struct gs_park_claim claim_of(int32_t pid, uint32_t uid)
+{
+	return (struct gs_park_claim){
+		.pid = pid, .uid = uid, .bytes = 8ull << 30, .start_ns = gs_proc_start_ns(pid)
+	};
+}
+
+/* A restore leaves what a program that starts was promised, unless root wants it. */
+static void restores_leave_what_was_promised(void **state)
+{
+	const struct gs_park_claim claim = claim_of(getpid(), 4000);
+	struct gs_parked *p = comes_back(11, 4100);
+	int ends[2];
+
+	have_helper(ends);
+	p->bytes[0] = 1;
+	gs_park_claims_add(&world.pk, &claim);
+	gs_park_claims_add(&world.pk, &claim); /* it asks again */
+	assert_int_equal(gs_park_claims_open(&world.pk, 0, 0), 8ull << 30);
+	assert_int_equal(gs_park_claims_open(&world.pk, 1, 0), 0);
+	assert_int_equal(gs_park_claims_open(&world.pk, 0, getpid()), 0);
+	assert_ptr_equal(next_asked(), p);
+	assert_int_equal(world.pk.asked.margin[0], 9ull << 30);
+	p->urgent = true;
+	assert_ptr_equal(next_asked(), p);
+	assert_int_equal(world.pk.asked.margin[0], 1ull << 30);
+	drop_helper(ends);
+}
+
+static void a_claim_ends(void **state)
+{
+	struct gs_park_claim claim = claim_of(getpid(), 4000);
+	uint64_t began = gs_now_ns();
+
+	gs_park_claims_add(&world.pk, &claim);
+	world.pk.claims.all[0].since_ns = began - 121 * NS_PER_S;
+	assert_int_equal(gs_park_claims_open(&world.pk, 0, 0), 0);
+	assert_int_equal(world.pk.claims.n, 0);
+	claim.pid = INT32_MAX; /* it has ended */
+	gs_park_claims_add(&world.pk, &claim);
+	assert_int_equal(gs_park_claims_open(&world.pk, 0, 0), 0);
+}
+
+static void claims_are_shared_out(void **state)
+{
+	struct gs_park_claim claim = claim_of(getpid(), 4000);
+
+	for (claim.gpu = 0; claim.gpu < 2 * GS_PARK_CLAIMS; claim.gpu++)
+		gs_park_claims_add(&world.pk, &claim);
+	assert_true(world.pk.claims.n <= GS_PARK_CLAIMS / 2);
+	claim.uid = 4001;
+	gs_park_claims_add(&world.pk, &claim);
+	assert_int_equal(gs_park_claims_open(&world.pk, claim.gpu, 0), 8ull << 30);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -369,6 +446,10 @@ int main(void)
 		T(no_copy_begins_without_a_place),
 		T(idle_programs_take_their_users_turns),
 		T(root_does_not_wait_out_a_users_hangs),
+		T(restores_under_way_are_promised_their_bytes),
+		T(restores_leave_what_was_promised),
+		T(a_claim_ends),
+		T(claims_are_shared_out),
 	};
 	char dir[] = "/tmp/gst-parking.XXXXXX", rm[64];
 	int r;
