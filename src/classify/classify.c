@@ -388,3 +388,24 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 {
 	return gs_classify_all(c, o, pid, ret, NULL, err);
 }
+
+int gs_classify_as(struct gs_classes *c, struct gs_table *o, pid_t pid, uid_t uid,
+		   struct gs_class_answer *ret, struct gs_error *err)
+{
+	struct gpusched_proc own = { 0 };
+	struct gs_class_answer a;
+	struct gs_facts f;
+	int r;
+
+	if (by_entry(c, o, pid, ret, &own))
+		return gs_classify(c, o, pid, ret, err);
+	r = gs_facts_read(pid, &f, err);
+	if (r)
+		return r;
+	f.uid = uid;
+	f.root = uid ? GS_ROOT_NOT : f.root;
+	f.comm[0] = '\0'; /* its program has not begun */
+	gs_classify_facts(c, &f, &a, NULL);
+	*ret = a;
+	return 0;
+}

@@ -119,6 +119,9 @@ struct gs_class_answer {
  */
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
+/* The same for a process that is about to run a program of user @uid. */
+int gs_classify_as(struct gs_classes *c, struct gs_table *o, pid_t pid, uid_t uid,
+		   struct gs_class_answer *ret, struct gs_error *err);
 /* Sources that would give a class, but come later in the order of precedence. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */

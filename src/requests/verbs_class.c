@@ -134,11 +134,27 @@ static int end_change(struct gs_request *rq, struct each *e)
 	return gs_request_settle(rq, SETTLE_MS);
 }
 
+static bool nobody_is_in_it(const void *self, gid_t gid)
+{
+	return false;
+}
+
+/* The ceilings of this asker hold: those of the caller, or of the user that root names. */
+static struct gs_asker judged(const struct gs_request *rq)
+{
+	if (!gs_arg_given(rq, "as_uid"))
+		return gs_peer_asker(rq->peer);
+	return (struct gs_asker){ .uid = (uid_t)gs_arg_number(rq, "as_uid"),
+				  .in_group = nobody_is_in_it };
+}
+
 /* Classifies a process. @o: the table; NULL: ignore classes that commands have set. */
 static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret)
 {
-	int r = gs_classify(rq->rs->hub->classes, o, pid, ret, rq->err);
+	struct gs_classes *c = rq->rs->hub->classes;
+	int r = gs_arg_given(rq, "as_uid") ? gs_classify_as(c, o, pid, judged(rq).uid, ret, rq->err)
+					   : gs_classify(c, o, pid, ret, rq->err);
 
 	return r ? gs_fail(rq->err, r, "process %d cannot be classified: %s", pid, strerror(-r))
 		 : 0;
@@ -174,13 +190,15 @@ static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
 
 static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t to)
 {
-	const struct gs_asker by = gs_peer_asker(rq->peer);
+	const struct gs_asker by = judged(rq);
 	uid_t owner;
 	const char *name = gs_class_name(rq->rs->hub->classes, to);
 	int r = check_owner(rq, pid, &owner);
 
 	if (r)
 		return r;
+	if (gs_arg_given(rq, "as_uid")) /* it is about to become that user's */
+		owner = by.uid;
 	if (!gs_class_may(rq->rs->hub->classes, &by, owner, from, to))
 		return gs_fail(rq->err, -EPERM,
 			       "raising process %d to class '%s' needs root, or AllowClass= in "
@@ -200,7 +218,7 @@ static int check_weight(struct gs_request *rq, uint32_t to)
 {
 	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
 
-	if (rq->peer->uid && cls && weight_of(rq) > cls->weight)
+	if (judged(rq).uid && cls && weight_of(rq) > cls->weight)
 		return gs_fail(rq->err, -EPERM,
 			       "only root may give more weight than the class has: %u",
 			       cls->weight);
@@ -216,7 +234,7 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 
 	if (!w && cls)
 		w = cls->weight;
-	if (!rq->peer->uid || now->class_id != to || w <= now->weight || now->weight_kept)
+	if (!judged(rq).uid || now->class_id != to || w <= now->weight || now->weight_kept)
 		return 0;
 	return gs_fail(rq->err, -EPERM, "only root may give process %d more weight than it has: %u",
 		       pid, now->weight);
@@ -260,9 +278,9 @@ static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
 {
 	struct gpusched_proc proc;
-	int r = rq->peer->uid && limit ? check_other_limit(rq, pid, to) : 0;
+	int r = judged(rq).uid && limit ? check_other_limit(rq, pid, to) : 0;
 
-	if (!rq->peer->uid || r)
+	if (!judged(rq).uid || r)
 		return r;
 	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || !proc.limit_pct ||
 	    !(proc.limit_grant & GPUSCHED_GRANT_ROOT) || (limit && limit <= proc.limit_pct))
@@ -352,9 +370,9 @@ static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_
 
 	if (!pct)
 		return 0;
-	if (rq->peer->uid && (was & GPUSCHED_GRANT_ROOT))
+	if (judged(rq).uid && (was & GPUSCHED_GRANT_ROOT))
 		return was;
-	return gs_grant_new(e->act_ns, gs_job_of(rq->rs->hub->table, pid), !rq->peer->uid);
+	return gs_grant_new(e->act_ns, gs_job_of(rq->rs->hub->table, pid), !judged(rq).uid);
 }
 
 /* Enters class @to and @part for the process into the table, as set by a command. */
@@ -372,8 +390,8 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 		return r;
 	proc.class_id = to;
 	/* a class that root set still counts as root's after an owner's change */
-	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
-									   : GPUSCHED_SRC_COMMAND;
+	proc.source = judged(rq).uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
+									    : GPUSCHED_SRC_COMMAND;
 	proc.weight = part->weight;
 	proc.limit_pct = part->limit_pct;
 	proc.request_pct = part->request_pct;
@@ -436,10 +454,11 @@ static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_a
 {
 	if (now->class_id)
 		return 0;
-	return gs_fail(rq->err, -EINVAL,
-		       "process %d has no class, and limits and requests are kept of classes: "
-		       "'gpusched class set pid:%d be --%s %u'",
-		       pid, pid, option, (unsigned int)gs_arg_number(rq, option));
+	return gs_fail(
+		rq->err, -EINVAL,
+		"process %d has no class, and weights, limits and requests are kept of classes: "
+		"'gpusched class set pid:%d be --%s %u'",
+		pid, pid, option, (unsigned int)gs_arg_number(rq, option));
 }
 
 /*
@@ -483,6 +502,25 @@ static int limit_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 static int request_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 {
 	return part_one(rq, pid, false);
+}
+
+/* Sets only the weight of a process, which keeps its class. */
+static int weigh_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	struct part part = part_of(rq, pid);
+	struct gs_class_answer now = { 0 };
+	int r = check_client(rq, pid);
+
+	if (!r)
+		r = classify(rq, rq->rs->hub->table, pid, &now);
+	if (!r)
+		r = check_class(rq, pid, &now, "weight");
+	if (!r)
+		r = check_weight(rq, now.class_id);
+	if (!r)
+		r = check_one(rq, pid, now.class_id);
+	part.weight = weight_of(rq);
+	return r ? r : note_one(rq, pid, now.class_id, &part);
 }
 
 /*
@@ -592,12 +630,29 @@ static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 
 static int check_request(struct gs_request *rq)
 {
-	if (request_of(rq) && rq->peer->uid)
+	if (request_of(rq) && judged(rq).uid)
 		return gs_fail(rq->err, -EPERM,
 			       "only root gives requests: others could have less for it");
 	if (request_of(rq) && limit_of(rq) && request_of(rq) > limit_of(rq))
 		return gs_fail(rq->err, -EINVAL, "the request is more than the limit");
 	return 0;
+}
+
+static int set_weight(struct gs_request *rq)
+{
+	struct gs_target t;
+	int r;
+
+	if (!weight_of(rq))
+		return gs_fail(rq->err, -EINVAL, "the class is missing, or a weight alone");
+	if (limit_of(rq) || request_of(rq))
+		return gs_fail(rq->err, -EINVAL,
+			       "the class is missing: the verbs limit and request do without");
+	r = gs_selection_target(rq, &t);
+	if (!r && gs_target_has(&t, GS_TARGET_CGROUP))
+		return gs_fail(rq->err, -EINVAL,
+			       "the class is missing: a cgroup's weight needs it");
+	return r ? r : for_each(rq, (struct each){ .fn = weigh_one, .end = end_change });
 }
 
 int gs_verb_class_set(struct gs_request *rq)
@@ -606,6 +661,10 @@ int gs_verb_class_set(struct gs_request *rq)
 	const char *name = gs_arg_text(rq, "class");
 	int r;
 
+	if (gs_arg_given(rq, "as_uid") && rq->peer->uid)
+		return gs_fail(rq->err, -EPERM, "only root asks for another user: as_uid");
+	if (!name)
+		return set_weight(rq);
 	if (gs_class_id(rq->rs->hub->classes, name, &e.to))
 		return gs_fail(rq->err, -EINVAL,
 			       "there is no class '%s': 'gpusched class list' shows them", name);
@@ -727,53 +786,5 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_set_new(rq->answer, "steps", steps);
 	for (size_t i = 0; i < losers.n; i++)
 		json_array_append_new(steps, gs_json_text(losers.text[i]));
-	return 0;
-}
-
-/* Paths of the cgroups that `class set cgroup:PATH` put into class @id, as one string. */
-static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
-{
-	json_t *all = json_null();
-	const char *path;
-
-	for (size_t i = 0; (path = gs_rules_cgroup(c, id, i)); i++) {
-		json_t *more = i ? json_sprintf("%s %s", json_string_value(all), path)
-				 : gs_json_text(path);
-
-		json_decref(all);
-		all = more;
-	}
-	return all;
-}
-
-int gs_verb_class_list(struct gs_request *rq)
-{
-	bool all = rq->view.others & GS_SEES_ALL;
-	json_t *list = json_array();
-
-	json_object_set_new(rq->answer, "classes", list);
-	for (uint32_t id = GPUSCHED_CLASS_LC; id < GPUSCHED_MAX_CLASSES; id++) {
-		const struct gpusched_class *c = gs_class_of(rq->rs->hub->classes, id);
-		const char *name = gs_class_name(rq->rs->hub->classes, id);
-		uint64_t slo_us = gs_class_extras(rq->rs->hub->classes, id).slo_ns / NS_PER_US;
-
-		if (!c || !name || !*name)
-			continue;
-		json_array_append_new(
-			list,
-			json_pack("{s:i, s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:b, s:o}", "id",
-				  (int)id, "name", name, "weight", (int)c->weight, "limit_pct",
-				  c->limit_pct ? json_integer(c->limit_pct) : json_null(),
-				  "request_pct",
-				  c->request_pct ? json_integer(c->request_pct) : json_null(),
-				  "suspend_limit_ms", (int)c->suspend_limit_ms, "starve_limit_ms",
-				  (int)c->starve_limit_ms, "deadline_us",
-				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)
-						 : json_null(),
-				  "slo_us", slo_us ? json_integer((json_int_t)slo_us) : json_null(),
-				  "default", !strcmp(name, rq->rs->hub->config->default_class),
-				  "cgroups",
-				  all ? cgroups_json(rq->rs->hub->classes, id) : json_null()));
-	}
 	return 0;
 }

@@ -22,7 +22,7 @@ for path in / /v1 /v1/; do
 		"GET $path lists every verb"
 done
 is "$(jq -c '.verbs[] | select(.verb == "class_set") | [.who, (.args | map(select(.needed).name))]' "$scratch/body")" \
-	'["owner or root",["target","class"]]' "a verb says who may call it and what it needs"
+	'["owner or root",["target"]]' "a verb says who may call it and what it needs"
 is "$(jq -c '.verbs[] | select(.verb == "set").args | map(.name) | contains(["timeslice_us", "preempt_mode"])' \
 	"$scratch/body")" true "settings are arguments by their own names"
 is "$(ask GET /v1/list)" 405 "GET of a verb is refused"
