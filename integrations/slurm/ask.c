@@ -93,17 +93,17 @@ static int receive(int fd, char *ret, size_t size, long long until)
 }
 
 /*
- * Unless the status is 200, puts the text of {"error":{"text":"..."}}, or the status line, into
+ * Unless the status is 200, puts the text of {"error": "..."}, or the status line, into
  * why[].
  */
 static int judge(const char *answer, char *why, int why_size)
 {
-	const char *text = strstr(answer, "\"text\":\"");
+	const char *text = strstr(answer, "\"error\":");
 	int len;
 
 	if (!strncmp(answer, "HTTP/1.1 200", 12))
 		return 0;
-	text = text ? text + 8 : answer;
+	text = text ? text + 8 + strspn(text + 8, " \"") : answer;
 	len = (int)strcspn(text, "\"\r\n");
 	snprintf(why, (size_t)why_size, "%.*s", len, text);
 	return -EPROTO;

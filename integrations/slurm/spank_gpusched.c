@@ -3,7 +3,7 @@
  * spank_gpusched.c - give Slurm's jobs a class of gpusched before their first GPU call
  *
  * Good for: --gpu-class and --gpu-weight for sbatch, salloc and srun, within ceilings that
- * plugstack.conf sets; shards of a GPU as weight; GPU seconds in sacct.
+ * plugstack.conf sets and what the job's user may; GPU seconds in sacct.
  * Fails open: if anything goes wrong, the job still starts within 100 ms, and Slurm's log has the
  * error. Known weaknesses: each node's daemon decides about classes, so a job may have the class on
  * some nodes only. A process that leaves its step (daemonizes) keeps the class, but the history
@@ -38,11 +38,10 @@ SPANK_PLUGIN(gpusched, 1)
 /* The arguments of the line in plugstack.conf. */
 static struct {
 	char socket[108];
-	char classes[256];         /* classes that a job may ask for, separated by commas */
-	char class[CLASS_LEN];     /* class of a job that asks for none; "": none */
-	unsigned int max_weight;   /* largest weight that a job may ask for */
-	unsigned int shard_weight; /* weight of one shard; 0: shards do not set a weight */
-	char record[256];          /* program that runs when a job ends; "": none */
+	char classes[256];       /* classes that a job may ask for, separated by commas */
+	char class[CLASS_LEN];   /* class of a job that asks for none; "": none */
+	unsigned int max_weight; /* largest weight that a job may ask for */
+	char record[256];        /* program that runs when a job ends; "": none */
 } conf = {
 	.socket = "/run/gpusched/api",
 	.classes = "be,normal",
@@ -90,8 +89,6 @@ static bool take_argument(const char *arg)
 		return take_text(value, conf.class, sizeof(conf.class));
 	if (len == 10 && !strncmp(arg, "max_weight", len))
 		return take_number(value, WEIGHT_MOST, &conf.max_weight);
-	if (len == 12 && !strncmp(arg, "shard_weight", len))
-		return take_number(value, WEIGHT_MOST, &conf.shard_weight);
 	if (len == 6 && !strncmp(arg, "record", len))
 		return take_text(value, conf.record, sizeof(conf.record));
 	return false;
@@ -176,48 +173,62 @@ int slurm_spank_init(spank_t sp, int ac, char *av[])
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/*
- * A job without shards may have set the variable itself. So shards count only where root's file says
- * so, and give no more than the job may ask for with --gpu-weight.
- */
-static unsigned int weight_of_shards(spank_t sp)
+/* @more: the rest of the arguments, in JSON. */
+static void ask(pid_t pid, const char *more, const char *what)
 {
-	unsigned int shards;
-	char text[16];
+	char args[256], why[200];
+	int r;
 
-	if (!conf.shard_weight || spank_getenv(sp, "SLURM_SHARDS_ON_NODE", text, sizeof(text)) ||
-	    !take_number(text, 1000000, &shards))
-		return 0;
-	return shards > conf.max_weight / conf.shard_weight ? conf.max_weight
-							    : shards * conf.shard_weight;
+	snprintf(args, sizeof(args), "{\"target\":\"pid:%d\",%s}", (int)pid, more);
+	r = gs_ask(conf.socket, "class_set", args, ASK_MS, why, sizeof(why));
+	if (r)
+		slurm_error("gpusched: a task has no %s: %s", what, *why ? why : strerror(-r));
+}
+
+/*
+ * The daemon judges the job's wishes by what its user may. A weight alone leaves the class that
+ * root's rules give.
+ */
+static void ask_for_user(spank_t sp, pid_t pid)
+{
+	char more[100], what[64];
+	uid_t uid;
+
+	if (spank_get_item(sp, S_JOB_UID, &uid)) {
+		slurm_error("gpusched: what the job asks for is left out: its user is not known");
+		return;
+	}
+	if (*wish_class) {
+		snprintf(more, sizeof(more), "\"class\":\"%s\",\"as_uid\":%u", wish_class,
+			 (unsigned int)uid);
+		snprintf(what, sizeof(what), "class '%s'", wish_class);
+		ask(pid, more, what);
+	}
+	if (wish_weight) {
+		snprintf(more, sizeof(more), "\"weight\":%u,\"as_uid\":%u", wish_weight,
+			 (unsigned int)uid);
+		snprintf(what, sizeof(what), "weight %u", wish_weight);
+		ask(pid, more, what);
+	}
 }
 
 /* The task's program has not begun, so the program and its children inherit the class. */
 int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 {
-	const char *class = *wish_class ? wish_class : conf.class;
-	unsigned int weight = wish_weight ? wish_weight : weight_of_shards(sp);
-	char args[256], more[32] = "", why[200];
+	char more[64], what[64];
 	pid_t pid = 0;
-	int r;
 
-	/* the daemon takes a weight only with a class, and root may not have allowed that class */
-	if (!*class && weight && is_allowed("normal"))
-		class = "normal";
-	if (!*class && wish_weight)
-		slurm_error("gpusched: --gpu-weight=%u is left out: no class, and classes= has no "
-			    "'normal'",
-			    wish_weight);
-	if (!*class || spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
+	if (!*wish_class && !*conf.class && !wish_weight)
 		return 0;
-	if (weight)
-		snprintf(more, sizeof(more), ",\"weight\":%u", weight);
-	snprintf(args, sizeof(args), "{\"target\":\"pid:%d\",\"class\":\"%s\"%s}", (int)pid, class,
-		 more);
-	r = gs_ask(conf.socket, "class_set", args, ASK_MS, why, sizeof(why));
-	if (r)
-		slurm_error("gpusched: a task has no class '%s': %s", class,
-			    *why ? why : strerror(-r));
+	if (spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
+		return 0;
+	if (!*wish_class && *conf.class) {
+		snprintf(more, sizeof(more), "\"class\":\"%s\"", conf.class);
+		snprintf(what, sizeof(what), "class '%s'", conf.class);
+		ask(pid, more, what);
+	}
+	if (*wish_class || wish_weight)
+		ask_for_user(sp, pid);
 	return 0;
 }
 

@@ -104,10 +104,12 @@ printf 'AutoDetect=off\nName=gpu File=/dev/nvidia0\nName=shard Count=16\n' >/etc
 echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf
 printf '#!/bin/sh\nexport GPUSCHED_SIM=%s PATH=%s\nexec /usr/lib/gpusched/slurm-record "$@"\n' "$GPUSCHED_SIM" "$PATH" >/usr/local/bin/record
 chmod 755 /usr/local/bin/record
-echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 shard_weight=10 default=be record=/usr/local/bin/record" \
+echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 default=be record=/usr/local/bin/record" \
 	>/etc/slurm/plugstack.conf
 slurmdbd
 until_ "sacctmgr -n show cluster"
+printf '[Classes]\nAllowClass = lc user=alice\n' >/tmp/gpusched.conf
+export GPUSCHED_CONFIG=/tmp/gpusched.conf
 # The same nice value as in the daemon's unit.
 nice -n -5 gpuschedd --foreground >/tmp/daemon.log 2>&1 &
 until_ "gpusched policy get"
@@ -146,13 +148,13 @@ until_ 'gpusched list | grep -q gsload'
 array=$(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append \
 	--output=/home/alice/out.%A_%a --requeue --array=0-7 --gres=shard:1 array)
 normal=$(submit --gpu-class=normal --gpu-weight=7)
-lc=$(submit --gpu-class=lc --gres=shard:3)
+lc=$(submit --gpu-class=lc --gpu-weight=30)
 of() { # JOB FILTER: applies the filter to the list of the job's compute TSGs
 	gpusched list --wide --json | jq -rs --arg job "$1" "[flatten | .[] | select(.kind == \"compute\" and .job == \$job)] | $2"
 }
 until_ '[ "$(gpusched list --wide --json | jq -s "[flatten | .[] | select(.kind == \"compute\" and .job != null)] | length")" -ge 10 ]'
-row "$(of "$normal" '.[0] | "\(.class) \(.weight) \(.class_source)"')" "normal 7 command" "a job has the class and the weight that it asks for"
-row "$(of "$lc" '.[0] | "\(.class) \(.weight)"')" "lc 30" "shards are a weight"
+row "$(of "$normal" '.[0] | "\(.class) \(.weight) \(.class_source)"')" "normal 7 owner" "a job has the class and the weight that it asks for"
+row "$(of "$lc" '.[0] | "\(.class) \(.weight)"')" "lc 30" "one of a user that AllowClass= names may be above the class of the rules"
 squeue -h -r -o '%A %F %K' | awk -v array="$array" '$2 == array { print $1, $3 }' | sort -n >/tmp/array
 ids=$(cut -d' ' -f1 /tmp/array | xargs)
 again=$(awk '$2 == 7 { print $1 }' /tmp/array)

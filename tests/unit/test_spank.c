@@ -23,7 +23,6 @@
 
 static struct spank_option *class_option, *weight_option;
 static enum spank_context context = S_CTX_REMOTE;
-static const char *shards;
 static char said[2000];
 
 int spank_option_register(spank_t sp, struct spank_option *opt)
@@ -39,17 +38,11 @@ int spank_get_item(spank_t sp, enum spank_item item, ...)
 	va_start(ap, item);
 	if (item == S_JOB_ID)
 		*va_arg(ap, uint32_t *) = 1234;
+	else if (item == S_JOB_UID)
+		*va_arg(ap, uid_t *) = 1000;
 	else
 		*va_arg(ap, pid_t *) = 4321;
 	va_end(ap);
-	return 0;
-}
-
-int spank_getenv(spank_t sp, const char *name, char *buf, int len)
-{
-	if (!shards || strcmp(name, "SLURM_SHARDS_ON_NODE") != 0)
-		return 1;
-	snprintf(buf, (size_t)len, "%s", shards);
 	return 0;
 }
 
@@ -77,16 +70,19 @@ static pthread_t thread;
 
 static void *serve(void *arg)
 {
-	int fd = accept(listening, NULL, NULL);
-	ssize_t n = fd < 0 ? -1 : recv(fd, asked, sizeof(asked) - 1, 0);
+	int fd;
 
-	asked[n > 0 ? n : 0] = '\0';
-	if (answer && fd >= 0)
-		send(fd, answer, strlen(answer), MSG_NOSIGNAL);
-	else if (fd >= 0)
-		recv(fd, &(char){ 0 }, 1, 0); /* waits until the plugin gives up */
-	if (fd >= 0)
+	while ((fd = accept(listening, NULL, NULL)) >= 0) {
+		size_t at = strlen(asked);
+		ssize_t n = recv(fd, asked + at, sizeof(asked) - 1 - at, 0);
+
+		asked[at + (n > 0 ? (size_t)n : 0)] = '\0';
+		if (answer)
+			send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+		else
+			recv(fd, &(char){ 0 }, 1, 0); /* waits until the plugin gives up */
 		close(fd);
+	}
 	return NULL;
 }
 
@@ -181,7 +177,8 @@ static void test_a_task_gets_its_class(void **state)
 	post_fork(OK);
 	assert_memory_equal(asked, "POST /v1/class_set HTTP/1.1\r\n", 29);
 	assert_non_null(
-		strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"batch\",\"weight\":7}"));
+		strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"batch\",\"as_uid\":1000}"));
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":7,\"as_uid\":1000}"));
 	assert_string_equal(said, "");
 	/* on the node, options past the ceiling are ignored */
 	assert_int_equal(class_option->cb(0, "lc", 1), 0);
@@ -191,36 +188,26 @@ static void test_a_task_gets_its_class(void **state)
 	assert_null(strstr(asked, "100000"));
 }
 
-static void test_shards_are_a_weight(void **state)
+/* A weight without a class asks for none: root's rules give it. */
+static void test_a_weight_alone_is_no_class(void **state)
 {
-	init("default=be");
-	shards = "3";
+	init("classes=be,normal");
+	weight_option->cb(0, "7", 1);
 	post_fork(OK);
-	assert_null(strstr(asked, "weight")); /* root's file does not say that shards count */
-	init("shard_weight=10");
-	post_fork(OK);
-	assert_non_null(strstr(asked, "\"class\":\"be\",\"weight\":30}"));
-	shards = "999999";
-	init("shard_weight=10");
-	post_fork(OK);
-	assert_non_null(strstr(asked, "\"weight\":100}")); /* max_weight */
-	shards = NULL;
+	assert_null(strstr(asked, "class\":"));
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":7,\"as_uid\":1000}"));
+	init("shard_weight=10"); /* the number of shards is the user's word */
+	assert_non_null(strstr(said, "shard_weight=10"));
 }
 
-/* The number of shards is the job's word: it gives no class that root's file does not allow. */
-static void test_shards_are_no_class(void **state)
+/* The class of plugstack.conf is root's word, a weight beside it is not. */
+static void test_the_default_class_is_roots(void **state)
 {
-	init("default=");
-	init("classes=be");
-	shards = "1000";
-	asked[0] = '\0';
+	init("default=be");
+	weight_option->cb(0, "7", 1);
 	post_fork(OK);
-	assert_string_equal(asked, "");
-	assert_string_equal(said, "");
-	init("classes=be,normal");
-	post_fork(OK);
-	assert_non_null(strstr(asked, "\"class\":\"normal\",\"weight\":100}"));
-	shards = NULL;
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"be\"}"));
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":7,\"as_uid\":1000}"));
 }
 
 static void test_it_fails_open(void **state)
@@ -228,8 +215,7 @@ static void test_it_fails_open(void **state)
 	uint64_t began;
 
 	init("default=be");
-	post_fork("HTTP/1.1 403 Forbidden\r\n\r\n{\"error\":{\"code\":\"EPERM\",\"text\":\"not "
-		  "yours\"}}");
+	post_fork("HTTP/1.1 403 Forbidden\r\n\r\n{\"error\": \"not yours\", \"errno\": \"EPERM\"}");
 	assert_non_null(strstr(said, "not yours"));
 	began = gs_now_ns();
 	post_fork(NULL); /* the daemon never answers */
@@ -278,8 +264,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_asked_for),
-		cmocka_unit_test(test_shards_are_a_weight),
-		cmocka_unit_test(test_shards_are_no_class),
+		cmocka_unit_test(test_a_weight_alone_is_no_class),
+		cmocka_unit_test(test_the_default_class_is_roots),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_a_task_gets_its_class),
 		cmocka_unit_test(test_it_fails_open),

@@ -4,8 +4,7 @@
  *
  *   stepd UID COMMAND [ARGUMENT...] -- [ARGUMENT OF THE PLUGIN...]
  *
- * Prints the task's pid. The plugin's spank_getenv() reads the job's environment, which is the
- * user's: here that of stepd.
+ * Prints the task's pid. Options of the job are in stepd's environment: GPU_CLASS, GPU_WEIGHT.
  */
 #include <grp.h>
 #include <slurm/spank.h>
@@ -19,9 +18,14 @@
 #include <unistd.h>
 
 static pid_t task;
+static uid_t user;
 
 int spank_option_register(spank_t sp, struct spank_option *opt)
 {
+	const char *value = getenv(strcmp(opt->name, "gpu-class") ? "GPU_WEIGHT" : "GPU_CLASS");
+
+	if (value)
+		opt->cb(opt->val, value, 1);
 	return 0;
 }
 
@@ -32,17 +36,10 @@ int spank_get_item(spank_t sp, enum spank_item item, ...)
 	va_start(ap, item);
 	if (item == S_TASK_PID)
 		*va_arg(ap, pid_t *) = task;
+	else if (item == S_JOB_UID)
+		*va_arg(ap, uid_t *) = user;
 	va_end(ap);
-	return item != S_TASK_PID;
-}
-
-int spank_getenv(spank_t sp, const char *name, char *buf, int len)
-{
-	const char *value = getenv(name);
-
-	if (value)
-		snprintf(buf, (size_t)len, "%s", value);
-	return !value;
+	return item != S_TASK_PID && item != S_JOB_UID;
 }
 
 enum spank_context spank_context(void)
@@ -79,11 +76,12 @@ int main(int argc, char *argv[])
 	if (at == 2 || at >= argc || pipe(go))
 		return 2;
 	argv[at++] = NULL;
+	user = (uid_t)atoi(argv[1]);
 	if (slurm_spank_init(NULL, argc - at, argv + at))
 		return 1;
 	task = fork();
 	if (!task)
-		run_task((uid_t)atoi(argv[1]), argv + 2, go[0]);
+		run_task(user, argv + 2, go[0]);
 	slurm_spank_task_post_fork(NULL, argc - at, argv + at);
 	printf("%d\n", (int)task);
 	fflush(stdout);

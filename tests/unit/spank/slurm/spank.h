@@ -9,7 +9,7 @@
 #define TESTS_SLURM_SPANK_H
 
 typedef struct spank_handle *spank_t;
-enum spank_item { S_JOB_ID, S_TASK_PID };
+enum spank_item { S_JOB_UID, S_JOB_ID, S_TASK_PID };
 enum spank_context { S_CTX_LOCAL, S_CTX_REMOTE, S_CTX_ALLOCATOR, S_CTX_SLURMD, S_CTX_JOB_SCRIPT };
 
 struct spank_option {
@@ -20,7 +20,6 @@ struct spank_option {
 
 int spank_option_register(spank_t sp, struct spank_option *opt);
 int spank_get_item(spank_t sp, enum spank_item item, ...);
-int spank_getenv(spank_t sp, const char *name, char *buf, int len);
 enum spank_context spank_context(void);
 void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
