@@ -64,4 +64,5 @@ for years in 5 -10; do
 	check "the spender is suspended again ($years years)" wait_for 30 eval '[ "$(sim_disabled '"$spender"')" != 0 ]'
 	ge "$(rows)" 1 "the history has its rows ($years years)"
 done
+own_turn "jumps of the clock"
 done_testing

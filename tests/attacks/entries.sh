@@ -34,6 +34,5 @@ is "$(sim_slice $VICTIM)" 1 "the policy still acts"
 end_attack "${pids[@]}"
 check "root's list is answered after the attackers' end" timeout 20 "$gpusched" list pid:$VICTIM
 loop_turned "connections in millions of sets"
-le "$("$gpusched" stats --json | jq .service.longest_turn_own_us)" 500000 "no turn lasts 0.5 s without waits for a processor, in us"
 kill_restores "connections in millions of sets" $VICTIM
 done_testing

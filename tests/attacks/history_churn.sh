@@ -63,5 +63,6 @@ is "$("$gpusched" stats --json | jq .history.trimmed)" 0 "no program is dropped"
 ge "$others" 2 "the others' programs were there"
 ge "$(rows "map(select(.uid == 0 or .uid == 4711)) | length")" "$others" "the others' programs are still there"
 is "$(sum_of $attacker_uid)" "$before" "the attacker's sum is the same"
+own_turn "many short programs"
 stop_daemon
 done_testing

@@ -138,6 +138,11 @@ watch_loop() {
 	measure_begin beat
 }
 
+# own_turn NAME: checks the longest iteration of the daemon's loop, without waits for a processor
+own_turn() {
+	le "$("$gpusched" stats --json | jq .service.longest_turn_own_us)" 500000 "$1: the loop's own turns were short, in us"
+}
+
 # loop_turned NAME: checks the iterations of the daemon's loop since watch_loop
 loop_turned() {
 	local turn cpu own
@@ -146,6 +151,7 @@ loop_turned() {
 	read -r turn cpu own < <("$gpusched" stats --json |
 		jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us) \(.longest_turn_own_us)"')
 	le "$turn" 1000000 "$1: every turn of the loop was short, in us"
+	le "$own" 500000 "$1: the loop's own turns were short, in us"
 	diag "$1: the longest turn: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
 }
 

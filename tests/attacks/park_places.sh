@@ -50,5 +50,6 @@ is "$(cuda_state "$late")" 0 "the refused program runs on"
 is "$("$gpusched" stats --json | jq .service.park_helpers_lost)" 0 "no helper was killed in a copy"
 kill -9 "${hanging[@]#*:}"
 check "when they end, that user's program is parked" wait_for 60 as 4335 timeout 30 "$gpusched" park "pid:$late" --quiet
+own_turn "copies that hang"
 stop_daemon
 done_testing

@@ -34,4 +34,5 @@ holds others $((most * 20 / 100)) setpriv --reuid 4322 --regid 4322 --clear-grou
 holds roots $((most * 20 / 100)) env
 check "another user still parks" as 4322 "$gpusched" park "pid:$others" --quiet
 check "root still parks" "$gpusched" park "pid:$roots" --quiet
+own_turn "programs that are parked"
 done_testing

@@ -67,5 +67,6 @@ check "root's program comes back beside programs that don't answer" timeout 60 "
 le $((SECONDS - began)) 20 "it comes back soon"
 kill -9 "$hang1" "$hang2" "$hang3"
 check "the parked programs that were killed are forgotten, and those that hang give up" wait_for 120 eval '[ "$("$gpusched" parked)" = "no process is parked" ]' || diag "$("$gpusched" parked)"
+own_turn "programs that hang"
 stop_daemon
 done_testing

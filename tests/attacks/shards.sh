@@ -45,4 +45,5 @@ SLURM_SHARDS_ON_NODE=1000 task shard_weight=10
 has "be 100" "1,000 shards are no class and no weight"
 GPU_WEIGHT=7 task default=normal
 has "normal 7" "plugstack.conf's own class is root's word"
+own_turn "tasks of Slurm's"
 done_testing

@@ -26,17 +26,20 @@ for ((i = 0; i < 4; i++)); do
 	(echo $BASHPID >"$group/cgroup.procs" && trap - EXIT && exec timeout 60 sh -c 'while :; do :; done') &
 	at_end+=($!)
 done
-dead=0
+dead=0 unclear=()
 for ((i = 0; i < $(size 4 20); i++)); do
 	timeout 60 "$gpusched" list "pid:$VICTIM" >/dev/null 2>"$scratch/err"
 	diag "a command of a starved daemon: rc $?, $(cut -c1-120 "$scratch/err")"
 	grep -q "does not answer: restart" "$scratch/err" && dead=$((dead + 1))
+	[ ! -s "$scratch/err" ] || grep -q "is busy: its heartbeat" "$scratch/err" || unclear+=("$(cat "$scratch/err")")
 done
+is "${unclear[*]}" "" "a command without an answer says that the daemon is busy, and how old its heartbeat is"
 is $dead 0 "no command takes a daemon whose heartbeat goes on for dead"
 for pid in $(cat "$group/cgroup.procs"); do
 	echo "$pid" >"${group%/*}/cgroup.procs"
 	[ "$pid" = "$DAEMON_PID" ] || kill -9 "$pid" 2>/dev/null
 done
+own_turn "a starved daemon"
 kill -STOP "$DAEMON_PID"
 took timeout 20 "$gpusched" list >/dev/null 2>"$scratch/err"
 check "a stopped daemon is said to be stopped" grep -q "stopped" "$scratch/err"
