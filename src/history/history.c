@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/steady.h"
 #include "history/priv.h"
 
@@ -30,6 +31,7 @@ struct gs_history {
 	pthread_cond_t work, done;
 	struct item *first, **last;
 	size_t n;
+	struct gs_shares queued; /* the items of @first by user */
 	/* number of items given; number of items that were written or lost */
 	uint64_t given, taken;
 	bool stop, damaged;
@@ -297,6 +299,7 @@ static void *writer(void *user)
 		h->first = NULL;
 		h->last = &h->first;
 		h->n = 0;
+		gs_shares_done(&h->queued);
 		h->damaged = false;
 		pthread_mutex_unlock(&h->lock);
 		if (damaged && h->db.sql)
@@ -315,6 +318,14 @@ static void *writer(void *user)
 
 /* ---- the queue ------------------------------------------------------------------------------- */
 
+/* Records count for their user. An end is nobody's: a process has one. */
+static uid_t uid_of(const struct item *it)
+{
+	if (it->kind == ITEM_SUMS)
+		return it->who.uid;
+	return it->kind == ITEM_EVENT && it->ev.by ? it->ev.by_uid : 0;
+}
+
 /* Adds an item to the queue. Takes @it. */
 static int put(struct gs_history *h, struct item *it)
 {
@@ -323,7 +334,7 @@ static int put(struct gs_history *h, struct item *it)
 	it->at_ms = now_ms(h);
 	it->at_s = it->at_ms / 1000;
 	pthread_mutex_lock(&h->lock);
-	full = h->n >= QUEUE_MAX || h->stop;
+	full = h->stop || !gs_shares_take(&h->queued, uid_of(it), QUEUE_MAX);
 	if (!full) {
 		*h->last = it;
 		h->last = &it->next;
@@ -489,6 +500,7 @@ void gs_history_free(struct gs_history *h)
 		return; /* the thread still uses @h */
 	}
 	free_items(h->first);
+	gs_shares_done(&h->queued);
 	pthread_cond_destroy(&h->work);
 	pthread_cond_destroy(&h->done);
 	pthread_mutex_destroy(&h->lock);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* test_history_clock.c - check that a wall clock that is wrong for a while removes nothing */
+/*
+ * test_history_clock.c - check that a wall clock that is wrong for a while removes nothing, and that
+ * the queue has room for every user while the writer waits
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +30,13 @@ static uint64_t fake_wall(void)
 	return wall_now * 1000;
 }
 
+static _Atomic bool writer_waits;
+
+/* Called by the thread that writes. */
 static uint64_t fake_boot(void)
 {
+	while (writer_waits)
+		gs_sleep_ns(NS_PER_MS);
 	return boot_now;
 }
 
@@ -180,12 +188,46 @@ static void a_jump_is_believed_after_hours(void **state)
 	assert_true(gs_steady_agrees(&s, DAY + 40 + GS_STEADY_AGREE_S));
 }
 
+static unsigned int fill(struct gs_history *h, uint32_t uid)
+{
+	struct gs_history_sums s = { .v[GS_SUM_HELD] = NS_PER_S };
+	struct gs_history_who who = history_somebody(1);
+	unsigned int n = 0;
+
+	who.uid = uid;
+	while (n < 20000 && !gs_history_add(h, &who, 60, &s))
+		n++;
+	return n;
+}
+
+static void a_full_queue_has_room_for_others(void **state)
+{
+	struct gs_history *h;
+	unsigned int first;
+
+	wall_now = NOON;
+	writer_waits = true;
+	h = open_history();
+	assert_in_range(fill(h, 1000), 100, 20000); /* wakes the writer, which waits after these */
+	gs_sleep_ns(2 * NS_PER_S);
+	fill(h, 1000);
+	first = fill(h, 1001);
+	assert_in_range(first, 2000, 8000);
+	assert_in_range(fill(h, 1002), 1000, first);
+	assert_in_range(fill(h, 0), 1000, 16384);
+	writer_waits = false;
+	gs_history_flush(h);
+	assert_in_range(fill(h, 1000), 7000, 20000);
+	gs_history_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_wrong_clock_removes_nothing, begin, end),
 		cmocka_unit_test(a_wrong_first_reading_is_corrected),
 		cmocka_unit_test(a_jump_is_believed_after_hours),
+		cmocka_unit_test_setup_teardown(a_full_queue_has_room_for_others, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
