@@ -317,6 +317,7 @@ void gs_parking_free(struct gs_parking *pk)
 		return;
 	gs_parking_reap(pk);
 	gs_park_idlers_free(pk);
+	gs_shares_done(&pk->settings);
 	DL_FOREACH_SAFE(pk->all, p, next) {
 		DL_DELETE(pk->all, p);
 		gs_parked_unref(p);

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "basic/share.h"
 #include "figures/figures.h"
 #include "park/claims.h"
 #include "park/helper.h"
@@ -83,8 +84,8 @@ struct gs_parking {
 	struct gs_task *probing; /* the thread that sets probes; NULL: none runs */
 	bool probes_stale;       /* processes that are no longer parked may have probes */
 	uint64_t sweep_ns;       /* old probes are not removed before this time */
-	uint64_t settings_ns;    /* start of the minute that @nsettings counts */
-	unsigned int nsettings;
+	uint64_t settings_ns;    /* start of the minute that @settings counts */
+	struct gs_shares settings;
 };
 
 int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret);

@@ -160,15 +160,15 @@ static int begin_setting(struct gs_parking *pk, const struct gs_parked *p, int f
 	return r;
 }
 
-static bool has_budget(struct gs_parking *pk)
+bool gs_park_sign_has_budget(struct gs_parking *pk, uint32_t uid)
 {
 	uint64_t now = gs_now_ns();
 
 	if (now - pk->settings_ns >= 60 * NS_PER_S) {
 		pk->settings_ns = now;
-		pk->nsettings = 0;
+		gs_shares_done(&pk->settings);
 	}
-	return pk->nsettings++ < MOST_SETTINGS;
+	return gs_shares_take(&pk->settings, uid, MOST_SETTINGS);
 }
 
 /* Begins to set probes for @p. -EAGAIN: the reader does not know the process's libraries yet. */
@@ -188,7 +188,7 @@ static int set(struct gs_parking *pk, struct gs_parked *p)
 		return r;
 	if (fd < 0)
 		leave(pk, p, "its libcuda is not root's, or on a file system that others serve");
-	else if (!has_budget(pk))
+	else if (!gs_park_sign_has_budget(pk, p->uid))
 		leave(pk, p, "too many were set in the last minute");
 	else if (begin_setting(pk, p, TAKE_FD(fd)))
 		leave(pk, p, "no thread could be started");

@@ -39,6 +39,8 @@ void gs_park_sign_begin(struct gs_parking *pk, struct gs_parked *p);
 void gs_park_sign_beat(void *self);
 /* Observer callback: the reader has found a process's mapped libcuda, so probes can be set. */
 void gs_park_sign_answered(void *self, enum gs_reader_what what, pid_t pid);
+/* True if probes may be set for a program of @uid in this minute: users share the settings out. */
+bool gs_park_sign_has_budget(struct gs_parking *pk, uint32_t uid);
 /* Called when the daemon ends: programs that stay parked keep their probes. */
 void gs_park_sign_end(struct gs_parking *pk);
 

@@ -433,6 +433,23 @@ static void claims_are_shared_out(void **state)
 	assert_int_equal(gs_park_claims_open(&world.pk, claim.gpu, 0), 8ull << 30);
 }
 
+/* Setting probes blocks every fork() on the host, so there are few settings a minute. */
+static void settings_of_probes_are_shared_out(void **state)
+{
+	unsigned int first = 0, second = 0;
+
+	while (first < 100 && gs_park_sign_has_budget(&world.pk, 4000))
+		first++;
+	while (second < 100 && gs_park_sign_has_budget(&world.pk, 4001))
+		second++;
+	assert_in_range(first, 10, 15);
+	assert_in_range(second, 5, first);
+	assert_true(gs_park_sign_has_budget(&world.pk, 0));
+	world.pk.settings_ns = gs_now_ns() - 60 * NS_PER_S;
+	assert_true(gs_park_sign_has_budget(&world.pk, 4000));
+	gs_shares_done(&world.pk.settings);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -450,6 +467,7 @@ int main(void)
 		T(restores_leave_what_was_promised),
 		T(a_claim_ends),
 		T(claims_are_shared_out),
+		T(settings_of_probes_are_shared_out),
 	};
 	char dir[] = "/tmp/gst-parking.XXXXXX", rm[64];
 	int r;
