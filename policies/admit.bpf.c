@@ -17,7 +17,8 @@
  *
  * Load is the TSGs' GPU time where the host knows it. Elsewhere, with launch_us set, load is the
  * number of launches times launch_us. Otherwise load is the time that the TSGs worked while others
- * waited, as the GPU's log shows it. Without a log, load is unknown and has no cap.
+ * waited, as the GPU's log shows it. If only lc TSGs are on the GPU, load is at least what the
+ * driver's samples say of the last second. Without a log, load is unknown and has no cap.
  *
  * With max_starts_per_s, at most that many TSGs of each class start on a GPU in any second that
  * begins with a start.
@@ -34,14 +35,15 @@
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
  *  - On a stock driver, the log shows a TSG's whole load only while a be program always has work.
- *    It does not show how much a TSG works while it is alone on the GPU. So a second lc TSG is
- *    admitted next to one that was alone, whatever the load of the first. launch_us helps there,
- *    but is a guess: it assumes that all launches are equally long. The policy makes gpusched count
- *    launches even without launch_us, which costs each launch about half a microsecond.
+ *    The samples do not tell programs apart. So they count only while there is no be TSG and none
+ *    of another class. Beside those, and on drivers without samples, load may be too low.
+ *    launch_us helps there, but is a guess: it assumes that all launches are equally long. The
+ *    policy makes gpusched count launches even without launch_us, which costs each launch about
+ *    half a microsecond.
  *  - Load is measured over the last load_ms, so a longer pause looks like the end of the load. If
  *    the admitted TSGs later need more than the cap, none is thrown out.
  *  - Where load is known, a second lc TSG waits for at least load_ms, until the load of the first
- *    has been measured.
+ *    has been measured. By samples that takes 2 s.
  *  - Only lc has a cap on load, since a be TSG takes all the time that it gets. An idle TSG keeps
  *    its place among max_lc and max_be.
  */
@@ -78,6 +80,7 @@ struct place {
 	gs_u64 first_joins;                 /* 1: another TSG of its job is admitted */
 	gs_u64 used_ns;                     /* GPU time of the admitted TSGs since window_ns */
 	gs_u64 window_ns;                   /* begin of the present window */
+	gs_u64 newcomer_ns;                 /* begin of the last window with a newcomer */
 	/* 1: a whole window has passed since the last admission, so load is known */
 	gs_u64 settled;
 	/* 1: load was above the cap, and has not yet fallen below it by load_slack */
@@ -99,6 +102,10 @@ struct job {
 GPUSCHED_MAP(admit_jobs, HASH, struct job_key, struct job, 8192);
 /* For so long a TSG waits for a place while another TSG of its job is admitted. */
 #define JOIN_NS (15000 * 1000000ull)
+/* After so long, samples of a second that are asked for once a second are of no earlier time. */
+#define SAMPLED_NS (2100 * 1000000ull)
+/* Stands for all classes but lc and be. */
+#define OTHERS (~0u)
 
 /* Buffer for facts, which are too large for the stack. */
 GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
@@ -124,10 +131,15 @@ GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
 	return t->class_id == GPUSCHED_CLASS_LC ? max_lc : max_be;
 }
 
+GPUSCHED_INLINE gs_u64 place_key(const struct gpusched_task *t, gs_u32 class_id)
+{
+	return (gs_u64)gpusched_runlist(t) << 32 | class_id;
+}
+
 GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 {
 	struct place fresh = { 0 };
-	gs_u64 key = (gs_u64)gpusched_runlist(t) << 32 | t->class_id;
+	gs_u64 key = place_key(t, takes_part(t) ? t->class_id : OTHERS);
 
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
 }
@@ -186,6 +198,8 @@ GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 	p->window_ns = now;
 	p->used_ns = 0;
 	p->settled = settled;
+	if (!settled)
+		p->newcomer_ns = now;
 }
 
 /*
@@ -215,13 +229,42 @@ GPUSCHED_INLINE void add_load(struct place *p, struct gpusched_task *t)
 		p->used_ns += used - before;
 }
 
-GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, gs_u64 now)
+/* True if this round has counted an admitted TSG in the place. */
+GPUSCHED_INLINE int is_used(const struct gpusched_task *t, gs_u32 class_id, gs_u64 seq)
 {
-	gs_u64 percent;
+	gs_u64 key = place_key(t, class_id);
+	const struct place *p = gpusched_lookup(admit_places, &key);
+
+	return p && p->seq == seq && p->counted_in;
+}
+
+/*
+ * Returns for how many percent of the last second the GPU worked, + 1, if all that work is of lc
+ * TSGs; 0: unknown.
+ */
+GPUSCHED_INLINE gs_u64 sampled(const struct gpusched_task *t, gs_u64 seq)
+{
+	struct gpusched_gpu g;
+
+	if ((t->known & GPUSCHED_KNOWN_GPU_TIME) || is_used(t, GPUSCHED_CLASS_BE, seq) ||
+	    is_used(t, OTHERS, seq) || gpusched_gpu(t, &g) < 0 || !(g.known & GPUSCHED_GPU_BUSY))
+		return 0;
+	return g.busy_x100 / 100 + 1;
+}
+
+GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t,
+				const struct gpusched_round *round)
+{
+	gs_u64 now = round->now_ns, percent, busy;
 
 	if (!has_load_cap(t) || now < p->window_ns + (gs_u64)load_ms * 1000000ull)
 		return;
+	busy = sampled(t, round->seq);
+	if (busy && now < p->newcomer_ns + SAMPLED_NS)
+		return;
 	percent = gpusched_div(p->used_ns * 100, now - p->window_ns);
+	if (busy && percent < busy - 1)
+		percent = busy - 1;
 	if (percent > max_lc_load && !p->loaded) {
 		gpusched_log("lc takes more than max_lc_load, others wait; percent", percent);
 		p->loaded = 1;
@@ -434,6 +477,16 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 	line_up(p, t);
 }
 
+/* Counts a TSG of a class that the policy leaves alone. */
+GPUSCHED_INLINE void count_other(struct place *p, const struct gpusched_task *t,
+				 const struct gpusched_round *round)
+{
+	if (p->seq != round->seq)
+		p->counted_in = 0;
+	p->seq = round->seq;
+	p->counted_in += t->priv[STATE] == RUNS;
+}
+
 /* Pass 1: true if the waiting TSG is to be admitted now. */
 GPUSCHED_INLINE int may_come_in(struct place *p, const struct gpusched_task *t, gs_u64 now)
 {
@@ -450,11 +503,15 @@ GPUSCHED_TICK(t, round)
 {
 	struct place *p;
 
-	if (!takes_part(t))
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
 		return 0;
 	p = place_of(t);
 	if (!p)
 		return 0;
+	if (!takes_part(t)) {
+		count_other(p, t, round);
+		return 0;
+	}
 	if (round->pass == 0) {
 		count(p, t, round);
 		return 0;
@@ -462,7 +519,7 @@ GPUSCHED_TICK(t, round)
 	p->in = p->counted_in;
 	p->waiting = p->counted_waiting;
 	p->judged = p->counted_judged;
-	judge_load(p, t, round->now_ns);
+	judge_load(p, t, round);
 	if (t->priv[STATE] == ADMITTED) {
 		let_in(t);
 	} else if (t->priv[STATE] == WAITS && may_come_in(p, t, round->now_ns)) {

@@ -597,9 +597,10 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 /* Copies the facts about a runlist (gpusched_runlist(t)): time held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 /*
- * Copies the costs of switches on @t's GPU to @ret (struct gpusched_gpu). They come from the GPU's
- * log, or were measured for this GPU's product. Returns 0, or -ENOENT (-2) with *ret zeroed if
- * there is no log, or nothing is known yet. The costs may change.
+ * Copies the costs of switches on @t's GPU to @ret (struct gpusched_gpu), and how busy the GPU was
+ * in the last second. The costs come from the GPU's log, or were measured for this GPU's product.
+ * Returns 0, or -ENOENT (-2) with *ret zeroed if there is no log (as with MIG), or nothing is known
+ * yet. The costs may change.
  */
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 

@@ -219,8 +219,9 @@ struct gpusched_runlist_facts {
 _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
 
 /*
- * struct gpusched_gpu - costs of a switch from one TSG to another on a GPU, in mode CILP, as
- * gpusched_gpu() returns them. @known has a bit for each known cost; unknown costs are 0.
+ * struct gpusched_gpu - costs of a switch from one TSG to another on a GPU, in mode CILP, and how
+ * busy the GPU was, as gpusched_gpu() returns them. @known has a bit for each known cost, and one
+ * for busy_x100 and idle_ms. Unknown values are 0.
  */
 struct gpusched_gpu {
 	gs_u32 known;
@@ -230,7 +231,14 @@ struct gpusched_gpu {
 	gs_u32 restore_us;
 	/* The length of a turn without work: the time to load a TSG, and to save it while idle. */
 	gs_u32 idle_turn_us;
-	gs_u32 pad[3];
+	/*
+	 * For which part of the last second the GPU worked, in hundredths of a percent (0 to
+	 * 10000): the mean of the driver's samples. They are taken seven times a second and asked
+	 * for once a second. A TSG that is loaded but idle does not count.
+	 */
+	gs_u32 busy_x100;
+	gs_u32 idle_ms; /* for how long it has been idle at least, by the same samples */
+	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
 
@@ -239,6 +247,7 @@ _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
 #define GPUSCHED_GPU_SAVE (1u << 1)
 #define GPUSCHED_GPU_RESTORE (1u << 2)
 #define GPUSCHED_GPU_IDLE_TURN (1u << 3)
+#define GPUSCHED_GPU_BUSY (1u << 4) /* busy_x100 and idle_ms */
 
 /* Flags of GPUSCHED_POLICY(). */
 #define GPUSCHED_F_DENY (1u << 0) /* schedule() may return GPUSCHED_DENY */

@@ -24,7 +24,8 @@
 /* Pause after a log could not be opened, or samples were refused. */
 #define RETRY_NS (60 * NS_PER_S)
 #define ALONE_NS NS_PER_S
-#define WAIT_NS (20 * NS_PER_MS) /* longest wait for RM to answer one of our calls */
+#define STALE_NS (5 * NS_PER_S / 2) /* samples older than this are dropped */
+#define WAIT_NS (20 * NS_PER_MS)    /* longest wait for RM to answer one of our calls */
 
 struct gpu *account_gpu(const struct gs_account *a, uint32_t index)
 {
@@ -280,6 +281,7 @@ static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
 
 	g->a->counters[GS_ACC_NO_USAGE]++;
 	g->alone.retry_at = now + RETRY_NS;
+	g->alone.told = (struct gs_usage_told){ 0 };
 	if (!r)
 		snprintf(g->blank, sizeof(g->blank),
 			 "the layout of driver %u's samples of engine use is not known",
@@ -303,6 +305,7 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 	uint32_t size = gs_usage_size(branch), status = 0;
 	CLEANUP_FREE void *params = calloc(1, size ? size : 1);
 	int r = params ? 0 : -ENOMEM;
+	uint64_t idle_ns;
 
 	if (!r && size) {
 		g->a->counters[GS_ACC_USAGE]++;
@@ -319,7 +322,10 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 	g->blank[0] = '\0';
 	if (!gs_usage_take(&g->alone.usage, params, branch, ret))
 		return false;
-	g->alone.idle_ns = in_gpu_time(gs_usage_idle_ns(params, branch));
+	idle_ns = gs_usage_idle_ns(params, branch);
+	g->alone.idle_ns = in_gpu_time(idle_ns);
+	g->alone.told = gs_usage_told(*ret, idle_ns);
+	g->alone.told_ns = now;
 	return true;
 }
 
@@ -332,17 +338,25 @@ static bool has_suspended(const struct gpu *g)
 	return false;
 }
 
+/* Forgets samples that are no longer of the last second: nobody asks now, or RM answers late. */
+static void drop_old_usage(struct gpu *g, uint64_t now)
+{
+	if (now - g->alone.told_ns >= in_gpu_time(STALE_NS))
+		g->alone.told = (struct gs_usage_told){ 0 };
+}
+
 /*
  * Estimates the work of a TSG that has the GPU to itself, since the log does not show it. All the
  * engine's busy time is then work of that TSG. The driver is asked only after a second without a
- * switch. It is also asked while no TSG is loaded and one is suspended.
+ * switch, unless a policy wants samples. It is also asked while no TSG is loaded and one is
+ * suspended.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
 	struct alone *l = &g->alone;
 	uint64_t past = now - l->at_ns;
 	struct gs_runlist_sums r;
-	bool same;
+	bool same, told = false;
 	double part;
 
 	if (past < in_gpu_time(ALONE_NS))
@@ -353,12 +367,18 @@ static void look_alone(struct gpu *g, uint64_t now)
 	if (same && l->ns)
 		gs_turns_alone(g->turns, l->id, l->ns, l->worked_ns);
 	l->ns = l->idle_ns = 0;
-	if (!same)
+	if (!same && !g->a->samples)
 		l->usage.newest = 0;
-	else if (now >= l->retry_at && ask_usage(g, now, &part)) {
+	else if (now >= l->retry_at)
+		told = ask_usage(g, now, &part);
+	if (told && same && l->began) {
 		l->ns = (uint64_t)((double)past / gs_env()->dilate);
 		l->worked_ns = (uint64_t)((double)l->ns * part);
+	} else {
+		l->idle_ns = 0; /* of other TSGs' time, too */
 	}
+	l->began = same && l->usage.newest;
+	drop_old_usage(g, now);
 	if (r.blind || has_suspended(g) || (r.loaded && !l->idle_ns))
 		g->worked_ns = now;
 	l->id = r.loaded;
@@ -464,6 +484,11 @@ void gs_account_catch_up(struct gs_account *a, uint64_t now)
 void gs_account_eager(struct gs_account *a, bool on)
 {
 	a->eager = on;
+}
+
+void gs_account_samples(struct gs_account *a, bool on)
+{
+	a->samples = on;
 }
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */

@@ -86,7 +86,8 @@ void gs_account_gone(struct gs_account *a, uint64_t id);
 /*
  * Reads what the logs hold. Returns when to call again (ns, CLOCK_MONOTONIC): soon while there are
  * switches, once a second while there are none; UINT64_MAX: no log is open. While a TSG is alone,
- * or suspended and no other is loaded, this asks the driver once a second how busy the engine was.
+ * or suspended and no other is loaded, or after gs_account_samples(), this asks the driver once a
+ * second how busy the engine was.
  */
 uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 /*
@@ -109,7 +110,7 @@ struct gs_account_news {
 	void (*tsg)(const struct gpusched_facts *facts, bool fresh, void *user);
 	void (*unknown)(uint64_t id, void *user); /* nothing is known of the TSG any more */
 	void (*runlist)(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user);
-	/* the GPU's costs of switches have changed; an unknown cost is 0 */
+	/* the GPU's costs of switches have changed, or how busy it was; unknown values are 0 */
 	void (*costs)(uint32_t gpu, const struct gpusched_gpu *costs, void *user);
 	/* Nothing is known of the GPU's runlist any more. */
 	void (*closed)(uint32_t gpu, void *user);
@@ -123,6 +124,8 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
  * facts. Reads the log of a GPU that has been idle for 10 s four times a second.
  */
 void gs_account_eager(struct gs_account *a, bool on);
+/* @on: a policy wants to know how busy the GPUs are, also while TSGs take turns. */
+void gs_account_samples(struct gs_account *a, bool on);
 
 /*
  * Returns the TSG's sums. -ENOENT: no turn of the TSG was seen, or its GPU has no log. Use only

@@ -75,7 +75,7 @@ static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
 	struct gpusched_gpu costs;
 
 	if (g->turns && !gs_facts_of_runlist(g->turns, clock_of, g, &facts)) {
-		gs_facts_of_gpu(g->turns, &costs);
+		gs_facts_of_gpu(g->turns, &g->alone.told, &costs);
 		if (!g->told || memcmp(&costs, &g->costs, sizeof(costs)))
 			news->costs(g->gpu.index, &costs, news->user);
 		g->costs = costs;

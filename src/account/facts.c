@@ -83,7 +83,8 @@ static gs_u32 us_of(uint64_t ns, gs_u32 bit, gs_u32 *inout_known)
 	return (gs_u32)((ns + NS_PER_US / 2) / NS_PER_US);
 }
 
-int gs_facts_of_gpu(const struct gs_turns *t, struct gpusched_gpu *ret)
+int gs_facts_of_gpu(const struct gs_turns *t, const struct gs_usage_told *usage,
+		    struct gpusched_gpu *ret)
 {
 	struct gs_costs c = gs_turns_costs(t);
 
@@ -92,5 +93,10 @@ int gs_facts_of_gpu(const struct gs_turns *t, struct gpusched_gpu *ret)
 	ret->save_us = us_of(c.save_ns, GPUSCHED_GPU_SAVE, &ret->known);
 	ret->restore_us = us_of(c.restore_ns, GPUSCHED_GPU_RESTORE, &ret->known);
 	ret->idle_turn_us = us_of(c.idle_turn_ns, GPUSCHED_GPU_IDLE_TURN, &ret->known);
+	if (usage->known) {
+		ret->known |= GPUSCHED_GPU_BUSY;
+		ret->busy_x100 = usage->busy_x100;
+		ret->idle_ms = usage->idle_ms;
+	}
 	return ret->known ? 0 : -ENOENT;
 }

@@ -6,6 +6,7 @@
 #define GPUSCHED_ACCOUNT_FACTS_H
 
 #include "account/turns.h"
+#include "account/usage.h"
 #include "gpusched/policy_types.h"
 
 /* Converts a time of the GPU's clock to the policies' clock. */
@@ -21,7 +22,8 @@ int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, con
 /* Facts of the whole runlist. -ENOENT: there is no record of it yet. */
 int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const void *user,
 			struct gpusched_runlist_facts *ret);
-/* Costs of switches. -ENOENT with *ret zeroed: nothing is known. */
-int gs_facts_of_gpu(const struct gs_turns *t, struct gpusched_gpu *ret);
+/* Costs of switches, and how busy the GPU was. -ENOENT with *ret zeroed: nothing is known. */
+int gs_facts_of_gpu(const struct gs_turns *t, const struct gs_usage_told *usage,
+		    struct gpusched_gpu *ret);
 
 #endif /* GPUSCHED_ACCOUNT_FACTS_H */

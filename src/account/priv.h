@@ -55,12 +55,15 @@ struct maker {
 };
 
 /*
- * The TSG that had the GPU to itself between two readings of the driver's usage samples; 0: none
- * was loaded.
+ * The driver's usage samples, and the TSG that had the GPU to itself between two readings of them;
+ * 0: none was loaded.
  */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
+	struct gs_usage_told told; /* for policies */
+	uint64_t told_ns;          /* when that was read */
+	bool began;                /* the newest sample read was taken while the TSG was alone */
 	/* from the last reading; they count once the log shows no switch up to that time */
 	uint64_t ns, worked_ns;
 	uint64_t idle_ns; /* gs_usage_idle_ns() at the last reading; 0: unknown, too */
@@ -86,7 +89,7 @@ struct gpu {
 	struct alone alone;
 	struct gs_costs begin;     /* the costs with which its log begins */
 	unsigned int contradicted; /* contradictions by the present log that are counted already */
-	struct gpusched_gpu costs; /* the costs that were last reported */
+	struct gpusched_gpu costs; /* what was last reported of it */
 	char reason[160], blank[160];
 };
 
@@ -98,6 +101,7 @@ struct gs_account {
 	struct context *contexts;
 	struct maker *makers;
 	bool eager;
+	bool samples;     /* a policy wants to know how busy the GPUs are */
 	uint64_t wait_ns; /* longest wait for RM's answers, ns; 0 once an answer was late */
 	uint64_t counters[GS_ACC_MAX];
 };

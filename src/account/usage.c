@@ -71,3 +71,12 @@ uint64_t gs_usage_idle_ns(const void *params, unsigned int branch)
 	}
 	return n * PERIOD_NS;
 }
+
+struct gs_usage_told gs_usage_told(double part, uint64_t idle_ns)
+{
+	return (struct gs_usage_told){
+		.known = true,
+		.busy_x100 = (uint32_t)(part * FULL + 0.5),
+		.idle_ms = (uint32_t)(idle_ns / NS_PER_MS),
+	};
+}

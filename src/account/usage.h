@@ -34,4 +34,12 @@ bool gs_usage_take(struct gs_usage *inout, const void *params, unsigned int bran
 #define GS_USAGE_IDLE 0.05
 uint64_t gs_usage_idle_ns(const void *params, unsigned int branch);
 
+/* How busy the engine was, in the form that policies get. */
+struct gs_usage_told {
+	bool known;
+	uint32_t busy_x100, idle_ms;
+};
+/* @part: the mean of the samples, 0 to 1. */
+struct gs_usage_told gs_usage_told(double part, uint64_t idle_ns);
+
 #endif /* GPUSCHED_ACCOUNT_USAGE_H */

@@ -252,11 +252,14 @@ void gs_gpu_time_ended(void *self, const struct gs_end *end)
 void gs_gpu_time_policy(void *self)
 {
 	struct gs_figures *fig = self;
-	uint32_t flags = fig->hub->policy ? gs_policy_running(fig->hub->policy)->flags : 0;
+	const struct gs_policy_info *info =
+		fig->hub->policy ? gs_policy_running(fig->hub->policy) : NULL;
 
 	if (!fig->hub->account)
 		return;
-	gs_account_eager(fig->hub->account, flags & GPUSCHED_F_FACTS);
+	gs_account_eager(fig->hub->account, info && info->flags & GPUSCHED_F_FACTS);
+	gs_account_samples(fig->hub->account,
+			   info && info->flags & GPUSCHED_F_FACTS && info->reads & GS_READS_GPU);
 	read_soon(fig);
 }
 

@@ -62,7 +62,7 @@ struct gs_policy_info {
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
-	/* Facts about a TSG that the policy reads: bits for gs_reads_text(), and GS_READS_FACTS. */
+	/* Facts about a TSG that the policy reads: bits for gs_reads_text(), and GS_READS_... */
 	uint32_t reads;
 	bool reads_more;   /* it may read further facts, which the analysis did not find */
 	bool never_admits; /* it holds TSGs, and no callback can admit one */
@@ -88,6 +88,7 @@ int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *
  */
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
 #define GS_READS_FACTS (1u << 31) /* the policy calls gpusched_facts() */
+#define GS_READS_GPU (1u << 30)   /* the policy calls gpusched_gpu() */
 /*
  * Lists the names of the fields in @reads that a host does not know. @known: the host's facts
  * (GPUSCHED_KNOWN_*). Returns false if there are no such fields.

@@ -261,6 +261,8 @@ static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct
 	}
 	if (name && !strcmp(name, "gpusched_host_facts"))
 		ask_facts(f, s);
+	if (name && !strcmp(name, "gpusched_host_gpu"))
+		f->fields |= GS_READS_GPU;
 	for (int r = 1; r <= 5; r++) {
 		if (!own)
 			reads(f, s->reg[r], 0);

@@ -19,6 +19,7 @@
 #define BRANCH 580 /* driver branch for which the model was fitted */
 /* period in which RM delivers log records, and in which the daemon reads them */
 #define PERIOD_NS 33333333u
+#define SAMPLES 7u               /* the driver takes so many samples of usage in a second */
 #define PHASE_NS (PERIOD_NS / 2) /* RM delivers records this long before each read */
 
 struct record {
@@ -34,6 +35,8 @@ struct sim_sight {
 	struct record *queue;
 	size_t n, cap, at;
 	uint64_t read; /* the log was read up to this time */
+	struct gs_usage_told usage;
+	uint64_t usage_s; /* that was read when this second began */
 };
 
 /*
@@ -220,11 +223,42 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	return 0;
 }
 
+/* The samples of a second, as read at its end; @n of them are known, the last is the newest. */
+static struct gs_usage_told sum_usage(const uint64_t *busy_ns, unsigned int n)
+{
+	uint64_t sum = 0;
+	unsigned int idle = 0;
+
+	if (n < SAMPLES)
+		return (struct gs_usage_told){ 0 };
+	for (unsigned int i = n - SAMPLES; i < n; i++)
+		sum += busy_ns[i];
+	while (idle < n && (double)busy_ns[n - 1 - idle] < GS_USAGE_IDLE * SIM_USAGE_NS)
+		idle++;
+	return gs_usage_told((double)sum / (SAMPLES * SIM_USAGE_NS), (uint64_t)idle * SIM_USAGE_NS);
+}
+
+/* Reads the samples as they were at the begin of the present second, as the daemon reads them. */
+static const struct gs_usage_told *read_usage(struct sim_sim *x, unsigned int gpu)
+{
+	struct sim_sight *g = &x->sights[gpu];
+	uint64_t busy[SIM_USAGE_SLOTS], first, s = sim_model_now(x->m) / NS_PER_S;
+
+	if (s != g->usage_s) {
+		g->usage_s = s;
+		sim_engine_usage(x->m, gpu, SIM_ENGINE_GR, &first, busy);
+		g->usage = sum_usage(busy, (unsigned int)(s * NS_PER_S / SIM_USAGE_NS - first));
+	}
+	return &g->usage;
+}
+
 int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret)
 {
 	struct sim_sim *x = user;
 
-	return gpu < x->s->gpus && !x->s->parts ? gs_facts_of_gpu(read_log(x, gpu), ret) : -ENOENT;
+	if (gpu >= x->s->gpus || x->s->parts)
+		return -ENOENT;
+	return gs_facts_of_gpu(read_log(x, gpu), read_usage(x, gpu), ret);
 }
 
 uint32_t sim_sight_slice_us(struct sim_sim *x, uint32_t gpu)

@@ -73,16 +73,20 @@ check "sim run says which check failed" test "$(jq -r 'select(.scenario) | .chec
 	"lc.p99_us <= 1"
 check "sim run prints a policy's messages" sh -c "$gpusched sim run admit-load --json 2>&1 >/dev/null |
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
+check "prio says why the lower level runs by ageing alone" sh -c "$gpusched sim run prio-ageing 2>&1 |
+	grep -q '^gpusched: policy prio at [0-9.]* s: ages: the higher level.s requests are not told; TSG 2'"
+check "prio says nothing of it where requests are told" sh -c "! $gpusched sim run prio-told-short 2>&1 | grep -q ages:"
 check "edf reports an overload with its sum, from facts that a real host knows" sh -c "$gpusched sim run edf-overload 2>&1 |
 	grep -q 'overload: deadlines may be missed; percent in all 9[0-9]'"
 check "edf reports no overload for a load that fits" sh -c "! $gpusched sim run edf-burst 2>&1 | grep -q overload:"
 exits 1 "admit-load fails without the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses fails with a short window" "$gpusched" sim run admit-load-pauses -o load_ms=100
-exits 1 "admit-load fails with the facts of the stock host, which does not know GPU time" "$gpusched" sim run admit-load --facts stock
+exits 0 "admit-load holds by GPU time too, which the stock host does not know" "$gpusched" sim run admit-load --facts all
+exits 0 "admit-load-pauses holds with samples, which are always of a second" "$gpusched" sim run admit-load-pauses --facts stock -o load_ms=100
 like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "sim run says which fact is unknown"
 exits 0 "sim run takes --facts all" "$gpusched" sim run fair-1-3 --facts all
 like "$out" "policy fair, told all that the model knows" "sim run says that the policy has all facts"
-is "$(for name in admit-load admit-light rr-3be; do "$gpusched" sim run $name --json; done |
+is "$(for name in admit-load-pauses admit-light rr-3be; do "$gpusched" sim run $name --json; done |
 	jq -c 'select(.scenario) | [.facts, .unknown_facts]' | tr '\n' ' ')" \
 	'["all","gpu_time_ns"] ["stock","gpu_time_ns"] ["stock",null] ' "JSON has the facts and the unknown ones"
 exits 2 "an unknown word for --facts is refused" "$gpusched" sim run admit-load --facts some

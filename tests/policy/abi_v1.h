@@ -121,7 +121,9 @@
 	X(gpusched_gpu, save_us, 8, 4) \
 	X(gpusched_gpu, restore_us, 12, 4) \
 	X(gpusched_gpu, idle_turn_us, 16, 4) \
-	X(gpusched_gpu, pad, 20, 12)
+	X(gpusched_gpu, busy_x100, 20, 4) \
+	X(gpusched_gpu, idle_ms, 24, 4) \
+	X(gpusched_gpu, pad, 28, 4)
 
 #define GPUSCHED_ABI_V1_SIZES(X) \
 	X(gpusched_settings, 16) \

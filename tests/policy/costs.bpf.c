@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gets the costs of switches on its TSG's GPU, keeps them in priv and logs them. */
+/* Gets what is known of its TSG's GPU, keeps it in priv and logs it. */
 #include <gpusched/policy.bpf.h>
 
 GPUSCHED_POLICY(costs, 10000, 100, GPUSCHED_F_FACTS);
@@ -12,10 +12,13 @@ GPUSCHED_TICK(t, round)
 
 	t->priv[0] = (gs_u64)(gs_u32)-r << 32 | g.known;
 	t->priv[1] = (gs_u64)g.switch_us << 32 | g.save_us;
+	t->priv[2] = (gs_u64)g.busy_x100 << 32 | g.idle_ms;
 	if (at_ms && round->now_ns / 1000000 == at_ms) {
 		gpusched_log("known", g.known);
 		gpusched_log("switch", g.switch_us);
 		gpusched_log("save", g.save_us);
+		gpusched_log("busy", g.busy_x100);
+		gpusched_log("idle", g.idle_ms);
 	}
 	return 0;
 }

@@ -688,6 +688,65 @@ static void idle_since_suspended(void **state)
 	assert_int_equal(idle_of(), 0);
 }
 
+/* Lets @n seconds pass in which two TSGs take turns, with samples of @usage. */
+static void busy_seconds(int n, uint32_t usage)
+{
+	while (n--) {
+		turn(101, 11, MS);
+		turn(102, 12, MS);
+		quiet_second(usage);
+		look();
+	}
+}
+
+static void two_take_turns(void)
+{
+	fake_log.usage_at = 10 * NS_PER_S;
+	fake_log.usage_n = 28;
+	tsg(1, 11, 101);
+	tsg(2, 12, 102);
+	look();
+}
+
+/* A policy learns how busy the GPU was, also while TSGs take turns. */
+static void busy(void **state)
+{
+	struct gs_turn_sums s;
+
+	two_take_turns();
+	busy_seconds(3, 9712);
+	assert_int_equal(fake_log.usage_asked, 0); /* nobody wants to know */
+	assert_int_equal(costs.known & GPUSCHED_GPU_BUSY, 0);
+	gs_account_samples(account, true);
+	busy_seconds(3, 9712);
+	assert_int_equal(fake_log.usage_asked, 3);
+	assert_int_equal(costs.known & GPUSCHED_GPU_BUSY, GPUSCHED_GPU_BUSY);
+	assert_int_equal(costs.busy_x100, 9712);
+	assert_int_equal(costs.idle_ms, 0);
+	assert_int_equal(gs_account_of(account, 1, &s), 0);
+	assert_int_equal(s.alone_ns, 0); /* the work was of both */
+	busy_seconds(1, 100);
+	assert_int_equal(costs.busy_x100, 100);
+	assert_in_range(costs.idle_ms, 3900, 4000);
+	assert_int_equal(idle_of(), 0); /* of one TSG alone this is still unknown */
+	fake_log.usage_status = GS_NV_NOT_SUPPORTED;
+	busy_seconds(1, 100);
+	assert_int_equal(costs.known & (GPUSCHED_GPU_BUSY | GPUSCHED_GPU_SAVE), GPUSCHED_GPU_SAVE);
+	assert_int_equal(costs.busy_x100, 0);
+}
+
+/* Samples are dropped once the policy that wanted them has gone. */
+static void busy_no_longer(void **state)
+{
+	gs_account_samples(account, true);
+	two_take_turns();
+	busy_seconds(3, 5000);
+	assert_int_equal(costs.busy_x100, 5000);
+	gs_account_samples(account, false);
+	busy_seconds(3, 5000);
+	assert_int_equal(costs.known & GPUSCHED_GPU_BUSY, 0);
+}
+
 static void usage_layouts(void **state)
 {
 	static const struct {
@@ -726,6 +785,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(alone, begin, end),
 		cmocka_unit_test_setup_teardown(idle, begin, end),
 		cmocka_unit_test_setup_teardown(idle_since_suspended, begin, end),
+		cmocka_unit_test_setup_teardown(busy, begin, end),
+		cmocka_unit_test_setup_teardown(busy_no_longer, begin, end),
 		cmocka_unit_test(usage_layouts),
 	};
 

@@ -292,9 +292,12 @@ static void test_facts(void **state)
 /* The policy gets the costs of switches while they are known. */
 static void test_costs(void **state)
 {
-	const struct gpusched_gpu g = { .known = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH,
+	const struct gpusched_gpu g = { .known = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH |
+						 GPUSCHED_GPU_BUSY,
 					.switch_us = 84,
-					.save_us = 93 };
+					.save_us = 93,
+					.busy_x100 = 9712,
+					.idle_ms = 7 };
 	uint64_t priv[GPUSCHED_POLICY_WORDS];
 	struct gpusched_tsg a;
 	struct gs_policy *p;
@@ -309,8 +312,9 @@ static void test_costs(void **state)
 	assert_int_equal(priv[1], 0);
 	assert_int_equal(gs_facts_put_gpu(table, a.task.gpu, &g), 0);
 	look(p, &a, priv);
-	assert_int_equal(priv[0], GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH);
+	assert_int_equal(priv[0], g.known);
 	assert_int_equal(priv[1], 84ull << 32 | 93);
+	assert_int_equal(priv[2], 9712ull << 32 | 7);
 	gs_facts_remove_gpu(table, a.task.gpu);
 	look(p, &a, priv);
 	assert_int_equal(priv[0], 2ull << 32);

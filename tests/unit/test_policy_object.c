@@ -116,12 +116,18 @@ static void test_reads(void **state)
 	if (gs_policy_info(fixture_source("looks"), &info, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_true(info.reads & GS_READS_FACTS);
+	assert_false(info.reads & GS_READS_GPU);
 	assert_true(gs_reads_text(info.reads, 0, text, sizeof(text)));
 	assert_string_equal(text, "work_ns, block_ns");
 	assert_false(info.reads_more);
 	info.flags = 0;
 	assert_true(gs_policy_remark(&info, 1, text, sizeof(text)));
 	assert_non_null(strstr(text, "without GPUSCHED_F_FACTS"));
+	gs_policy_info_free(&info);
+
+	if (gs_policy_info(fixture_source("costs"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(info.reads & GS_READS_GPU);
 	gs_policy_info_free(&info);
 
 	if (gs_policy_info(fixture_source("flips"), &info, &err) < 0)
