@@ -611,9 +611,9 @@ struct gpusched_event {
 	gs_u32 pid;
 	struct gpusched_key key; /* of the TSG; CLIENT: handle 0 */
 	gs_u64 id;               /* of the TSG; 0: none */
-	gs_u32 arg[4]; /* TIMESLICE: us; CHANNEL: handle, cid; INTERLEAVE/PREEMPT_MODE: value;
-			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
-			* [3]: GPUSCHED_EVENT_WANT or 0 */
+	gs_u32 arg[4];           /* TIMESLICE, SCHEDULE: us; CHANNEL: handle, cid;
+			* INTERLEAVE/PREEMPT_MODE: value; LIMIT: enum gpusched_share;
+			* OVERRULED: 1 << enum gs_overrule; [3]: GPUSCHED_EVENT_WANT or 0 */
 	char comm[GPUSCHED_COMM_LEN];
 	gs_u32 tid; /* the thread of @pid that made the call; 0: none, or unknown */
 	gs_u32 cpu; /* the CPU on which that thread ran; valid with @tid */

@@ -74,8 +74,14 @@ void gs_event_put_arguments(struct gs_hub *hub, const struct gpusched_event *ev,
 	char reason[GS_REASON_LEN] = "";
 
 	switch (ev->type) {
+	case GPUSCHED_EV_TSG_NEW:
+		if (ev->tid) /* the owner's call: the driver gives each new TSG the same slice */
+			gs_json_put_number(o, "timeslice_us", true, GPUSCHED_DRIVER_TIMESLICE_US);
+		break;
+	case GPUSCHED_EV_SCHEDULE:
 	case GPUSCHED_EV_TIMESLICE:
-		gs_json_put_number(o, "timeslice_us", true, ev->arg[0]);
+		if (ev->arg[0])
+			gs_json_put_number(o, "timeslice_us", true, ev->arg[0]);
 		break;
 	case GPUSCHED_EV_INTERLEAVE:
 		gs_json_put_text(o, "interleave", gs_setting_word(GPUSCHED_INTERLEAVE, ev->arg[0]));

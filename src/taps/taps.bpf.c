@@ -333,6 +333,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 					   gs_u64 params)
 {
 	struct gpusched_key k = *key;
+	gs_u32 us = rec->task.is.valid & GPUSCHED_TIMESLICE ? rec->task.is.timeslice_us : 0;
 	struct gpusched_device *dev;
 	gs_u8 enable = 0;
 
@@ -349,10 +350,10 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 		rec->h_subdevice = dev->h_subdevice;
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
 	if (gs_gate_asked(rec)) {
-		gs_tell_event(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0, 0);
+		gs_tell_event(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, us, 0);
 		return;
 	}
-	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0);
+	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, us);
 }
 
 static __always_inline void gs_on_timeslice(void *ctx, const struct gs_caller *c,

@@ -92,6 +92,13 @@ kill -INT $watching $lines
 wait $watching $lines
 is "$(of "map(select(.event == \"tsg-new\" or .event == \"schedule\") | [.tid == $new, .cpu < $(nproc --all)]) | unique")" \
 	"[[true,true]]" "events have the thread and its CPU"
+is "$(of 'map(select(.event == "tsg-new") | .timeslice_us) | unique')" "[1024]" \
+	"a new TSG has the driver's timeslice"
+is "$(of 'map(select(.tsg and (.event == "timeslice" or .event == "schedule"))) | group_by(.tsg) |
+	map(reduce .[] as $e ({ us: 1024, ok: true };
+		if $e.event == "timeslice" then .us = $e.timeslice_us else .ok = (.ok and $e.timeslice_us == .us) end) |
+	.ok) | unique')" "[true]" "each schedule shows the timeslice that the TSG has by then"
+like "$(grep -m1 -E " schedule .* $new " "$scratch/lines")" " (1024|2048) " "the table of events has it, too"
 is "$(of 'map(select(.event == "call") | [has("tid"), has("cpu")]) | unique')" "[[false,false]]" \
 	"a call by the daemon has no thread of the program"
 is "$(of "map(.time_unix_ns / 1e9 >= $before - 2 and .time_unix_ns / 1e9 <= $before + 60) | unique")" "[true]" \
