@@ -9,7 +9,8 @@ static const char module[] = "a policy of the kernel module's kind, struct gpu_s
 			     "compiles it, and policy-load starts it there (module.md)";
 static const char hooks[] = "programs for hooks gpu_sched/..., which no driver and no kernel has: "
 			    "begin with 'gpusched policy new NAME'; task_init, timeslice_set, "
-			    "work_submit and task_destroy are callbacks there";
+			    "work_submit and task_destroy are callbacks there "
+			    "(writing-policies.md, Names in the notes)";
 
 static const struct {
 	const char *section; /* how its name begins */
