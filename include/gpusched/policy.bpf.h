@@ -625,6 +625,9 @@ GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
  * this TSG works after its last launch. From then on it lets the TSG count as busy for that time,
  * up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this time in *last, a word of t->priv.
  *
+ * A service that rests for less than 150 ms between its requests counts as busy all the time. For
+ * such services use GPUSCHED_REQUEST_BEGIN and GPUSCHED_REQUEST_END.
+ *
  * If neither launches nor facts are known, the TSG counts as busy. A suspended TSG does not run or
  * wait for a turn, and soon stops launching, so it looks idle even if it has queued work.
  */
