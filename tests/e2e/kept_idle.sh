@@ -29,7 +29,10 @@ check "a person's suspension of all is no such finding" not_found
 check "nothing is found while the program works" not_found
 
 check "a policy suspends all" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
+begun_ns=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
 check "status finds the idle GPU" wait_for 10 found
+began_ms=$("$gpusched" status --json | jq "(.findings | map(select(.finding == \"kept-idle\"))[0].since_ns - $begun_ns) / 1e6 | floor")
+le "$began_ms" 2000 "it began soon after that: 3 s later it is found, so within 5 s"
 exits 5 "status says that something is wrong" "$gpusched" status
 like "$out" "wrong: GPU 0 is idle, and policy suspends_all suspends process ($be|$lc) " "status names the policy and the program"
 check "idle time does not count as held" wait_for 20 eval 'held=$(held); [ "${held:-99}" -le 20 ]' ||

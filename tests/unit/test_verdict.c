@@ -10,7 +10,9 @@
 
 #include "basic/clock.h"
 #include "config/config.h"
+#include "figures/kept_off.h"
 #include "figures/verdict.h"
+#include "gpusched/abi.h"
 
 static const struct gs_limits limits = {
 	1800 * NS_PER_S,
@@ -425,6 +427,29 @@ static void kept_idle(void **state)
 	assert_non_null(strstr(only(GS_FINDING_KEPT_IDLE)->text, "does not admit process 42"));
 }
 
+/* A policy keeps a TSG off, or does not admit it. All else is no fault of the policy's. */
+static void who_keeps_a_program_off(void **state)
+{
+	static const struct {
+		uint32_t by;
+		bool counts;
+	} all[] = { { GPUSCHED_BY_POLICY, true },   { GPUSCHED_BY_ADMISSION, true },
+		    { GPUSCHED_BY_REQUEST, false }, { GPUSCHED_BY_PERSON, false },
+		    { GPUSCHED_BY_BUDGET, false },  { GPUSCHED_BY_NOBODY, false } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct gpusched_tsg rec = {
+			.task = { .id = 7, .kind = GPUSCHED_KIND_COMPUTE, .pid = 42 },
+			.suspend_by = all[i].by,
+			.suspended_ns = NS_PER_S,
+		};
+		struct gs_kept_off k = { 0 };
+
+		gs_kept_off_take(&k, NULL, &rec);
+		assert_int_equal(k.since_ns, all[i].counts ? NS_PER_S : 0);
+	}
+}
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 static void rates_of_a_gpu(void **state)
@@ -713,6 +738,7 @@ int main(void)
 		cmocka_unit_test(a_budget_that_is_used_up),
 		cmocka_unit_test(the_worst_comes_first),
 		cmocka_unit_test(kept_idle),
+		cmocka_unit_test(who_keeps_a_program_off),
 		cmocka_unit_test(rates_of_a_gpu),
 		cmocka_unit_test(rates_of_a_tsg),
 		cmocka_unit_test(a_program_without_turns),
