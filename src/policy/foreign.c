@@ -6,7 +6,8 @@
 #include "basic/cleanup.h"
 
 static const char module[] = "a policy of the kernel module's kind, struct gpu_sched_ops: clang "
-			     "compiles it, and policy-load starts it there (module.md)";
+			     "compiles it, and policy-load starts it there (module.md; their "
+			     "sources are in share/gpusched/kit)";
 static const char hooks[] = "programs for hooks gpu_sched/..., which no driver and no kernel has: "
 			    "begin with 'gpusched policy new NAME'; task_init, timeslice_set, "
 			    "work_submit and task_destroy are callbacks there "

@@ -34,6 +34,31 @@ is "$(find "$root/share/doc/gpusched" -name '*.md' | while read -r page; do
 	done
 done)" "" "links in these documents lead to installed files"
 is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "no manual page names a document by its path in the source"
+
+# ---- the kit for the kernel works from its installed place
+kit=$root/share/gpusched/kit
+multiarch=$(gcc -print-multiarch)
+mkdir "$scratch/kit"
+bad=
+for policy in "$kit"/driver/examples/*.bpf.c; do
+	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -I"$kit/include" -I"$kit/driver/module" -I"/usr/include/$multiarch" \
+		-c "$policy" -o "$scratch/kit/$(basename "$policy" .c).o" || bad+=" $(basename "$policy")"
+done
+is "$bad $(find "$scratch/kit" -name '*.bpf.o' | wc -l)" " 4" "clang builds the four policies of the kernel's kind"
+exits 0 "the loader's Makefile builds its BPF part" make -f "$kit/driver/loader/Makefile" OUT="$scratch/kit" "$scratch/kit/glue.bpf.o"
+is "$(gcc -MM -D_GNU_SOURCE -I"$kit/include" -I"$kit/src" -I"$kit/driver/module" "$kit"/driver/loader/*.c 2>&1 | grep -i error)" "" \
+	"policy-load finds its headers"
+is "$(gcc -MM -MG -D__KERNEL__ -I"$kit/include" -I"$kit/src" -I"$kit/driver/hooks/bridge" "$kit"/driver/module/*.c 2>&1 |
+	tr ' ' '\n' | grep -E '^(gpusched|rm|policy|table)/|^[a-z_]+\.h$' | sort -u)" "" "the module finds the headers of this tree"
+if command -v spatch >/dev/null; then
+	cp -r "$top/tests/hooks/tree" "$scratch/kit/tree"
+	exits 0 "the installed hooks go into a driver's tree" "$kit/driver/hooks/apply" "$scratch/kit/tree"
+	exits 0 "they come out again" "$kit/driver/hooks/revert" "$scratch/kit/tree"
+	is "$(diff -r "$top/tests/hooks/tree" "$scratch/kit/tree")" "" "the tree is as before"
+else
+	skip_optional "the installed hooks go into a driver's tree" "no spatch"
+fi
+
 # /etc/gpusched/alert is left out: the administrator writes it.
 mkdir "$scratch/units"
 for unit in "$root"/lib/systemd/system/*; do
