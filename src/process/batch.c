@@ -8,6 +8,7 @@
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
+#include "process/root.h"
 
 #define STEPD "slurmstepd"
 #define LEVELS 64
@@ -59,7 +60,7 @@ static void job_of_cgroup(pid_t pid, char ret[GS_BATCH_JOB_LEN])
 			ret[0] = '\0';
 }
 
-/* Trusts only root's processes: users can give theirs any name and title. */
+/* Trusts only the machine's root: others, in containers too, can give theirs any name and title. */
 int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN])
 {
 	struct gs_process_ids ids;
@@ -74,7 +75,7 @@ int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN])
 		r = gs_process_ids(pid, &ids);
 		if (r)
 			return i ? 0 : r;
-		if (ids.uid || strcmp(ids.comm, STEPD) != 0)
+		if (strcmp(ids.comm, STEPD) || gs_root_of(pid, ids.uid) != GS_ROOT_MACHINES)
 			continue;
 		r = gs_reader_program(pid, &program);
 		if (r)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_batch.c - check that the batch job is found in a process's title */
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -81,11 +87,63 @@ static void test_this_process_is_of_none(void **state)
 	assert_string_equal(job, "");
 }
 
+/* Runs a program with the name and title of a job's step; @flags: of unshare(). */
+static pid_t run_step(const char *program, int flags)
+{
+	char comm[16] = "";
+	pid_t pid = -1;
+	FILE *f;
+
+	if (flags && unshare(flags))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		execl(program, "slurmstepd: [42.0]", "100", (char *)NULL);
+		_exit(1);
+	}
+	for (int i = 0; i < 500 && strcmp(comm, "slurmstepd\n") != 0; i++) {
+		char path[32];
+
+		usleep(10000);
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		f = fopen(path, "re");
+		if (f && !fgets(comm, sizeof(comm), f))
+			comm[0] = '\0';
+		if (f)
+			fclose(f);
+	}
+	return pid;
+}
+
+/* Root of a container, who has a pid namespace, can give a process any name and title. */
+static void only_root_of_the_machine_has_steps(void **state)
+{
+	char dir[] = "/tmp/test_batch.XXXXXX", program[64], job[GS_BATCH_JOB_LEN];
+	pid_t step;
+
+	if (getuid())
+		skip();
+	assert_non_null(mkdtemp(dir));
+	snprintf(program, sizeof(program), "%s/slurmstepd", dir);
+	assert_int_equal(symlink("/bin/sleep", program), 0);
+	for (int i = 0; i < 2; i++) {
+		step = run_step(program, i ? CLONE_NEWPID : 0);
+		assert_true(step > 0);
+		assert_int_equal(gs_batch_job(step, job), 0);
+		assert_string_equal(job, i ? "" : "42");
+		kill(step, SIGKILL);
+		waitpid(step, NULL, 0);
+	}
+	unlink(program);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_titles),
 					    cmocka_unit_test(test_cgroups),
-					    cmocka_unit_test(test_this_process_is_of_none) };
+					    cmocka_unit_test(test_this_process_is_of_none),
+					    cmocka_unit_test(only_root_of_the_machine_has_steps) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
