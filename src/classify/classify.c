@@ -248,7 +248,7 @@ static void by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
 			add_loser(&kind, c, id, "user.gpusched.class of cgroup %.120s", cg->path);
 			continue;
 		}
-		if (!may_take(c, f, cg->owner == 0, a->class_id, id)) {
+		if (!may_take(c, f, !cg->owners, a->class_id, id)) {
 			why(a, "attribute of cgroup %.60s passed over: its owner cannot raise",
 			    cg->path);
 			continue;

@@ -93,7 +93,7 @@ static uint32_t read_number(struct gs_cgroup_fact *cg, const char *dir, const ch
 static void read_parts(struct gs_cgroup_fact *cg, const char *dir, const struct stat *st)
 {
 	cg->parts.id = st->st_ino;
-	cg->parts.roots = st->st_uid == 0;
+	cg->parts.roots = !cg->owners;
 	cg->parts.pct[GS_LIMIT] = read_number(cg, dir, ATTRIBUTE("limit"), GPUSCHED_LIMIT_MIN_PCT,
 					      GPUSCHED_LIMIT_MAX_PCT);
 	cg->parts.pct[GS_REQUEST] = read_number(cg, dir, ATTRIBUTE("request"),
@@ -102,7 +102,8 @@ static void read_parts(struct gs_cgroup_fact *cg, const char *dir, const struct 
 		read_number(cg, dir, ATTRIBUTE("weight"), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX);
 }
 
-static void cgroup_level(struct gs_facts *f, const char *path)
+/* @made: how much of a path names folders that root of the machine can have made */
+static void cgroup_level(struct gs_facts *f, const char *path, size_t made)
 {
 	struct gs_cgroup_fact *cg = &f->cgroups[f->ncgroups];
 	char dir[PATH_MAX];
@@ -115,7 +116,7 @@ static void cgroup_level(struct gs_facts *f, const char *path)
 		return;
 	memset(cg, 0, sizeof(*cg));
 	snprintf(cg->path, sizeof(cg->path), "%s", path);
-	cg->owner = st.st_uid;
+	cg->owners = st.st_uid || strlen(path) > made;
 	read_attribute(dir, ATTRIBUTE("class"), cg->attr, sizeof(cg->attr));
 	read_parts(cg, dir, &st);
 	f->ncgroups++;
@@ -124,14 +125,16 @@ static void cgroup_level(struct gs_facts *f, const char *path)
 static void read_cgroups(struct gs_facts *f)
 {
 	char path[GS_CGROUP_PATH_LEN];
+	size_t made;
 
 	if (!gs_cgroup_root() || gs_cgroup_path(f->pid, path))
 		return;
 	gs_pod_names(path, &f->pod);
+	made = gs_root_made(f->pid, path);
 	while (f->ncgroups < GS_CGROUP_LEVELS) {
 		char *slash = strrchr(path, '/');
 
-		cgroup_level(f, path);
+		cgroup_level(f, path, path[1] ? made : 1);
 		if (!slash || strcmp(path, "/") == 0)
 			break;
 		slash[slash == path ? 1 : 0] = '\0';

@@ -21,7 +21,7 @@
 /* One directory of the process's cgroup path. */
 struct gs_cgroup_fact {
 	char path[GS_CGROUP_PATH_LEN];      /* path below the cgroup2 mount, "/" first */
-	uid_t owner;                        /* owner of the directory */
+	bool owners;                        /* a user's, or made in a container */
 	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "": none */
 	/* user.gpusched.limit, .request, .weight; 0: none, or invalid */
 	struct gs_cgroup_parts parts;

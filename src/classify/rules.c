@@ -231,13 +231,14 @@ static bool any_arg(const char *pattern, const struct gs_facts *f)
 	return false;
 }
 
-/* The process's cgroup, or a cgroup above it, that the pattern matches. */
-static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct gs_facts *f)
+/* True if the pattern matches the process's cgroup or one above it; @roots: one of root's. */
+static bool any_cgroup(const char *pattern, const struct gs_facts *f, bool roots)
 {
 	for (size_t i = 0; i < f->ncgroups; i++)
-		if (gs_pattern_matches(pattern, f->cgroups[i].path))
-			return &f->cgroups[i];
-	return NULL;
+		if (!(roots && f->cgroups[i].owners) &&
+		    gs_pattern_matches(pattern, f->cgroups[i].path))
+			return true;
+	return false;
 }
 
 /* A part of a rule, and whether the process has it. */
@@ -265,7 +266,7 @@ static void compare(const struct gs_rule *r, const struct gs_facts *f, struct pa
 		{ "kind", r->program ? kinds[r->program] : NULL, kinds[f->program],
 		  r->program == f->program },
 		{ "cgroup", r->cgroup, f->ncgroups ? f->cgroups[0].path : "",
-		  r->cgroup && cgroup_of(r->cgroup, f) },
+		  r->cgroup && any_cgroup(r->cgroup, f, false) },
 		{ "namespace", r->namespace, pod->namespace,
 		  r->namespace && gs_pattern_matches(r->namespace, pod->namespace) },
 		{ "pod", r->pod, pod->pod, r->pod && gs_pattern_matches(r->pod, pod->pod) },
@@ -278,7 +279,6 @@ static void compare(const struct gs_rule *r, const struct gs_facts *f, struct pa
 
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted)
 {
-	const struct gs_cgroup_fact *cg = r->cgroup ? cgroup_of(r->cgroup, f) : NULL;
 	struct part parts[PARTS];
 
 	compare(r, f, parts);
@@ -290,7 +290,7 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 	 * pod's namespace; uid 0 in a container is anybody who may start one
 	 */
 	*ret_trusted = f->root == GS_ROOT_MACHINES || (r->has_uid && r->uid) ||
-		       (cg && cg->owner == 0) || r->namespace;
+		       (r->cgroup && any_cgroup(r->cgroup, f, true)) || r->namespace;
 	return true;
 }
 

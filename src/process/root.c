@@ -125,6 +125,62 @@ bool gs_root_same_pod(const struct gs_root_place *its, const struct gs_root_plac
 	return false;
 }
 
+/*
+ * The length of a path up to the outermost container's folder, or 0: it names none. The runtime makes
+ * the folder right below a pod's.
+ */
+static size_t container_end(const char *path)
+{
+	char part[GS_CGROUP_PATH_LEN], pod[GS_POD_LEN], container[GS_CONTAINER_LEN];
+	size_t end = 0;
+
+	for (size_t i = 1; !end && i < sizeof(part) && path[i - 1]; i++) {
+		if (path[i] && path[i] != '/')
+			continue;
+		snprintf(part, i + 1, "%s", path);
+		end = gs_pod_of(part, pod, container);
+	}
+	if (!end || *container || path[end] != '/')
+		return end;
+	snprintf(part, sizeof(part), "%.*s", (int)(end + 1 + strcspn(path + end + 1, "/")), path);
+	gs_pod_of(part, pod, container);
+	return *container ? strlen(part) : end;
+}
+
+/*
+ * The length up to the first folder that is not a slice. The service manager makes units, and LXC
+ * the top folders "lxc.payload.NAME"; a manager without units has a folder, and containers in it.
+ */
+static size_t unit_end(const char *path)
+{
+	for (size_t at = 0; path[at] == '/';) {
+		size_t len = 1 + strcspn(path + at + 1, "/");
+		const char *dot = memrchr(path + at, '.', len);
+
+		at += len;
+		if (!dot)
+			return at + (path[at] ? 1 + strcspn(path + at + 1, "/") : 0);
+		if (strncmp(dot, ".slice", strlen(".slice")) || dot + strlen(".slice") != path + at)
+			return at;
+	}
+	return strlen(path);
+}
+
+size_t gs_root_made_of(const char *path, const struct gs_root_place *its,
+		       const struct gs_root_place *ours)
+{
+	const char *below;
+	size_t end;
+
+	if (!is_known(ours))
+		return 0;
+	below = below_ours(path, our_path(ours->cgroups, "0::", 3));
+	end = container_end(below);
+	if (!end && its->pid_ns == ours->pid_ns && its->user_ns == ours->user_ns)
+		return strlen(path);
+	return (size_t)(below - path) + (end ? end : unit_end(below));
+}
+
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
 static uint64_t namespace_of(pid_t pid, const char *kind)
@@ -182,6 +238,15 @@ enum gs_root gs_root_of(pid_t pid, uid_t uid)
 	its = place_of(pid);
 	ours = place_of(getpid());
 	return gs_root_judge(uid, &its.at, &ours.at);
+}
+
+size_t gs_root_made(pid_t pid, const char *path)
+{
+	const struct gs_root_place its = { .pid_ns = namespace_of(pid, "pid"),
+					   .user_ns = namespace_of(pid, "user") };
+	__attribute__((cleanup(free_place))) struct place ours = place_of(getpid());
+
+	return gs_root_made_of(path, &its, &ours.at);
 }
 
 bool gs_root_in_our_pod(pid_t pid)

@@ -10,6 +10,7 @@
 #define GPUSCHED_PROCESS_ROOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -29,6 +30,12 @@ enum gs_root gs_root_of(pid_t pid, uid_t uid);
  */
 bool gs_root_in_our_pod(pid_t pid);
 
+/*
+ * How much of the path of the process's cgroup names folders that the machine made. A container with
+ * writable cgroups makes more below its own, and root owns those, too. @path: gs_cgroup_path()'s.
+ */
+size_t gs_root_made(pid_t pid, const char *path);
+
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
 /* Where a process is. */
@@ -40,5 +47,8 @@ struct gs_root_place {
 enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
 			   const struct gs_root_place *ours);
 bool gs_root_same_pod(const struct gs_root_place *its, const struct gs_root_place *ours);
+/* @its.cgroups is not used. */
+size_t gs_root_made_of(const char *path, const struct gs_root_place *its,
+		       const struct gs_root_place *ours);
 
 #endif /* GPUSCHED_PROCESS_ROOT_H */

@@ -15,6 +15,7 @@ AllowTrace = uid=4713
 Rule = pod=server-* container=app -> lc
 Rule = namespace=web container=app -> lc
 Rule = namespace=bank -> be
+Rule = cgroup=*/made.service -> lc
 Rule = comm=gsload uid=0 -> lc
 [Kubernetes]
 PodLogs = $at/pods
@@ -208,6 +209,28 @@ for uid in 0 4718; do
 done
 pod_load "/$name.$$/service" 0 lc
 is "$(class_of $LOAD_PID)" lc "root of the machine has its class by the program's name and uid 0"
+end_load $LOAD_PID
+for group in "$(cgroup_of $shop 6)/made.service" "/$name.$$/m.scope/made.service"; do
+	in=()
+	[ "${group%/m.scope/*}" = "$group" ] || in=(unshare --pid --fork)
+	mkdir -p "$tree$group"
+	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.gpusched.class", b"lc"); os.setxattr(sys.argv[1], "user.gpusched.weight", b"900")
+os.setxattr(sys.argv[1], "user.gpusched.request", b"30")' "$tree$group"
+	"${in[@]}" bash -c 'echo 0 >"$1" && exec "${@:2}"' - "$tree$group/cgroup.procs" "$gsload" lc $fixed >"$scratch/load.made" 2>&1 &
+	at_end+=("$!")
+	wait_for 10 eval 'LOAD_PID=$(tail -n 1 "$tree$group/cgroup.procs")
+		[ "$LOAD_PID" ] && [ "$(cat "/proc/$LOAD_PID/comm")" = gsload ]' || not_ok "a program starts in $group"
+	at_end+=("$LOAD_PID")
+	wait_tsgs "pid:$LOAD_PID" 1
+	is "$(wide $LOAD_PID '"\(.class // "-") \(.weight < 900)"')" "- true" \
+		"a folder that root of a container made there gives no class, by its name and its attributes"
+	"$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ' >"$scratch/explained"
+	like "$(cat "$scratch/explained")" "user.gpusched.request of cgroup $group passed over: only root gives requests" \
+		"... and no request"
+	end_load $LOAD_PID
+done
+pod_load "/$name.$$/made.service" 0 lc
+is "$(class_of $LOAD_PID)" lc "a folder that root of the machine made gives one by its name"
 end_load $LOAD_PID
 mkdir -p "$tree$(cgroup_of $shop 8)"
 echo "$DAEMON_PID" >"$tree$(cgroup_of $shop 8)/cgroup.procs"

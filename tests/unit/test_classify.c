@@ -39,7 +39,7 @@ static struct gs_facts process(uid_t uid, const char *comm)
 	memcpy(f.args, "prog\0--mode\0train", 18);
 	f.nargs = 18;
 	snprintf(f.cgroups[0].path, sizeof(f.cgroups[0].path), "/user.slice/job/inner");
-	f.cgroups[0].owner = uid;
+	f.cgroups[0].owners = uid;
 	snprintf(f.cgroups[1].path, sizeof(f.cgroups[1].path), "/user.slice/job");
 	snprintf(f.cgroups[2].path, sizeof(f.cgroups[2].path), "/user.slice");
 	snprintf(f.cgroups[3].path, sizeof(f.cgroups[3].path), "/");
@@ -109,7 +109,7 @@ static void losers_come_in_their_order(void **state)
 	assert_int_equal(gs_class_id(c, "batch", &batch), 0);
 	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
 	assert_int_equal(gs_classes_add_rule(c, "comm=python3 -> be", NULL), 0);
-	f.cgroups[1].owner = f.cgroups[2].owner = 0;
+	f.cgroups[1].owners = f.cgroups[2].owners = false;
 	strcpy(f.cgroups[1].attr, "train");
 	strcpy(f.cgroups[2].attr, "be");
 	assert_int_equal(gs_rules_set_cgroup(c, "/user.slice/job", batch, 0), 0);
@@ -452,6 +452,15 @@ static void a_containers_root_raises_nothing(void **state)
 	f.root = GS_ROOT_CONTAINERS;
 	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/job -> train", NULL), 0);
 	expect(c, &f, "train", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+	c = fresh(); /* not what it makes itself */
+	f.cgroups[0].owners = true;
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc");
+	assert_int_equal(gs_classes_add_rule(c, "cgroup=*/inner -> lc", NULL), 0);
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	f.cgroups[0].attr[0] = '\0';
+	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/* -> lc", NULL), 0);
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE); /* the folder above it matches as well */
 	gs_classes_free(c);
 	c = fresh();
 	snprintf(f.pod.namespace, sizeof(f.pod.namespace), "web");

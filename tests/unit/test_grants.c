@@ -172,7 +172,7 @@ static int begin_class(void **state)
 	facts.ncgroups = 2;
 	strcpy(facts.cgroups[0].path, "/team/mine");
 	strcpy(facts.cgroups[1].path, "/team");
-	facts.cgroups[0].owner = 1000;
+	facts.cgroups[0].owners = true;
 	facts.cgroups[1].parts.roots = true;
 	return gs_classes_new(&classes) || gs_classes_set_default(classes, "be", NULL);
 }

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -119,6 +121,58 @@ static void test_same_pod(void **state)
 	}
 }
 
+/* What root may have made inside a container is after the "|". */
+static void folders_below_a_container_are_its_own(void **state)
+{
+	static const struct {
+		uint64_t pid_ns, user_ns;
+		const char *path, *our_cgroups;
+	} paths[] = {
+		{ OURS, OURS, "/", HOST },
+		{ OURS, OURS, "/system.slice/slurmstepd.scope/job_42/step_0", HOST },
+		/* containers' own folders */
+		{ OTHER, OURS, "/kubepods/pod" UID "/" ID "|/kubepods/pod" OTHER_UID "/x", HOST },
+		{ OURS, OURS, "/kubepods/pod" UID "/" ID, HOST },
+		{ OURS, OURS, "/kubepods/pod" UID "|/sandbox", HOST },
+		{ OURS, OURS,
+		  "/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" ID ".scope|/" ID,
+		  HOST },
+		{ OURS, OURS, "/system.slice/kubepods-pod" UID_ ".slice:cri-containerd:" ID "|/" ID,
+		  HOST },
+		{ OTHER, OURS, "/docker/" ID "|/kubepods/pod" UID "/" OTHER_ID, HOST },
+		{ OTHER, OURS, "/system.slice/docker-" ID ".scope|/" ID, HOST },
+		/* the daemon's own container, and one in the node that the daemon is in */
+		{ OURS, OURS, "/docker/" ID "/system.slice/a.service", OUR_NODE },
+		{ OTHER, OURS, "/docker/" ID "/docker/" OTHER_ID "|/a", OUR_NODE },
+		/* other namespaces: up to the unit, or the manager's folder for it */
+		{ OTHER, OURS, "/machine.slice/m.scope|/payload/a.slice/b.service", HOST },
+		{ OTHER, OURS, "/lxc.payload.gpu1|/system.slice/a.service", HOST },
+		{ OTHER, OURS, "/lxc/gpu1|/system.slice", HOST },
+		{ OTHER, OURS, "/lxc", HOST },
+		{ OURS, OTHER, "/user.slice/user-7.slice/user@7.service|/app.slice/a.scope", HOST },
+		{ OTHER, OURS, "/a.slice/a.slicex|/b", HOST },
+		{ OTHER, OURS, "/a.slice/b.slice", HOST },
+		{ 0, OURS, "/a.service|/b", HOST },
+		/* nothing is known of the daemon */
+		{ OURS, OURS, "|/a.service/b", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GS_COUNT(paths); i++) {
+		const struct gs_root_place its = { paths[i].pid_ns, paths[i].user_ns, NULL };
+		const struct gs_root_place ours = { OURS, OURS, paths[i].our_cgroups };
+		size_t made = strcspn(paths[i].path, "|"), is;
+		char path[512];
+
+		snprintf(path, sizeof(path), "%.*s%s", (int)made, paths[i].path,
+			 paths[i].path + made + (paths[i].path[made] == '|'));
+		is = gs_root_made_of(path, &its, &ours);
+		if (is != made)
+			fail_msg("%s: %.*s", path, (int)is, path);
+	}
+	assert_int_equal(gs_root_made(getpid(), "/a/b"), strlen("/a/b"));
+}
+
 static void test_own_process(void **state)
 {
 	(void)state;
@@ -132,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_same_pod),
+		cmocka_unit_test(folders_below_a_container_are_its_own),
 		cmocka_unit_test(test_own_process),
 	};
 
