@@ -19,12 +19,18 @@ enum gs_pattern_of {
 	GS_PATTERN_NAME, /* of a namespace, pod or container */
 };
 
+#define GS_PATTERN_COMM_LEN 16 /* of a program's name as the kernel keeps it */
+
+/* The room for a pattern of @n characters. */
+#define GS_PATTERN_ROOM(n) ((n) + (n) / 4 + 2)
 /*
- * Changes @pattern in place; it has room for one more character. A comm is cut to the 15 characters
- * that the kernel keeps. A cgroup's path begins with "/" below its mount. Returns -EINVAL with the
- * reason if nothing can match.
+ * Changes @pattern in place; it has that room. A comm is cut to the 15 characters that the kernel
+ * keeps. A cgroup's path begins with "/" below its mount, has none at its end, and "\x2d" in it is
+ * taken as written. Returns -EINVAL with the reason if nothing can match.
  */
 int gs_pattern_form(enum gs_pattern_of what, char *pattern, struct gs_error *err);
+/* True if the comm= of a rule's text is cut; @ret: to what. */
+bool gs_pattern_is_cut(const char *rule, char ret[GS_PATTERN_COMM_LEN]);
 /* True if the pattern is @text itself, or matches it as in glob(7). Nothing matches "". */
 bool gs_pattern_matches(const char *pattern, const char *text);
 

@@ -36,7 +36,7 @@ static int set_glob(char **to, enum gs_pattern_of what, const char *key, const c
 		return gs_fail(err, -EINVAL, "'%s=' twice in one rule", key);
 	if (!*value)
 		return gs_fail(err, -EINVAL, "'%s=' without a value", key);
-	*to = malloc(n + 2); /* one more than the text: gs_pattern_form() */
+	*to = malloc(GS_PATTERN_ROOM(n));
 	if (!*to)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	memcpy(*to, value, n + 1);
@@ -129,8 +129,9 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 	CLEANUP_FREE char *copy = strdup(text);
 	CLEANUP(gs_rule_done) struct gs_rule rule = { 0 };
 	char *arrow, *name, *word, *save = NULL;
+	bool is_cut, any = false;
 	struct gs_error wait = { 0 };
-	bool any = false;
+	char cut[GS_PATTERN_COMM_LEN];
 
 	if (!copy)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -151,14 +152,18 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 			wait = why;
 		any = true;
 	}
+	is_cut = gs_pattern_is_cut(text, cut);
 	if (!any)
 		return gs_fail(err, -EINVAL, "rule '%s' has no matcher: use DefaultClass= for all",
 			       text);
 	if (rule.exe)
 		rule.exe_real = realpath(rule.exe, NULL); /* a pattern names no file */
-	rule.text = strdup(text + strspn(text, " \t"));
-	if (!rule.text)
+	text += strspn(text, " \t");
+	if (asprintf(&rule.text, "%s%s%s%s", text, is_cut ? " (cut to " : "", is_cut ? cut : "",
+		     is_cut ? ")" : "") < 0) {
+		rule.text = NULL;
 		return gs_fail(err, -ENOMEM, "out of memory");
+	}
 	*ret = rule;
 	memset(&rule, 0, sizeof(rule));
 	return ret->waits ? gs_fail(err, GS_NAME_WAITS, "%s", wait.text) : 0;

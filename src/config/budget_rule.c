@@ -70,7 +70,7 @@ static int take_cgroup(const char *pattern, struct gs_budget_rule *ret, struct g
 {
 	size_t n = strlen(pattern);
 
-	if (n + 2 > sizeof(ret->cgroup))
+	if (GS_PATTERN_ROOM(n) > sizeof(ret->cgroup))
 		return gs_fail(err, -EINVAL, "the cgroup's path is too long");
 	strcpy(ret->cgroup, pattern);
 	gs_pattern_form(GS_PATTERN_CGROUP, ret->cgroup, NULL);
@@ -78,8 +78,6 @@ static int take_cgroup(const char *pattern, struct gs_budget_rule *ret, struct g
 	if (*pattern != '/' ||
 	    n < 2) /* a budget has its first "/": elsewhere it is a mistyped name */
 		return gs_fail(err, -EINVAL, "'%s' is not the path of a cgroup below '/'", pattern);
-	if (ret->cgroup[n - 1] == '/')
-		ret->cgroup[n - 1] = '\0';
 	return 0;
 }
 
@@ -200,7 +198,7 @@ void gs_budget_rules_done(struct gs_budget_rules *rules)
 
 /* ---- processes that it counts ---------------------------------------------------------------- */
 
-/* Finds the highest cgroup on the way down to @path that the pattern matches. */
+/* Finds the highest cgroup on the way down to @path that the pattern is, or matches. */
 static bool find_part(const char *pattern, const char *path, char *ret, size_t size)
 {
 	for (const char *end = path; *end;) {
@@ -208,7 +206,7 @@ static bool find_part(const char *pattern, const char *path, char *ret, size_t s
 		if ((size_t)(end - path) >= size)
 			return false;
 		snprintf(ret, size, "%.*s", (int)(end - path), path);
-		if (!fnmatch(pattern, ret, FNM_PATHNAME))
+		if (!strcmp(pattern, ret) || !fnmatch(pattern, ret, FNM_PATHNAME))
 			return true;
 	}
 	return false;

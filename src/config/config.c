@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/ini_text.h"
 #include "basic/parse.h"
+#include "classify/patterns.h"
 
 enum type { NAME, PATH, TEXTS, BOOL, COST, US, MS, LAUNCHES, NUMBER };
 
@@ -265,7 +266,7 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
 		return r;
 	*copy = *c;
 	memset(copy->set_at, 0, sizeof(copy->set_at));
-	copy->replaced = (struct gs_texts){ 0 };
+	copy->notes = (struct gs_texts){ 0 };
 	copy->left_out = (struct gs_texts){ 0 };
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
@@ -278,7 +279,7 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
 		if (c->set_at[i] && !(copy->set_at[i] = strdup(c->set_at[i])))
 			r = -ENOMEM;
 	if (!r)
-		r = texts_copy(&copy->replaced, &c->replaced);
+		r = texts_copy(&copy->notes, &c->notes);
 	if (!r)
 		r = texts_copy(&copy->left_out, &c->left_out);
 	if (r)
@@ -297,7 +298,7 @@ void gs_config_free(struct gs_config *c)
 			gs_config_clear_texts(texts_of(c, &keys[i]));
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		free(c->set_at[i]);
-	gs_config_clear_texts(&c->replaced);
+	gs_config_clear_texts(&c->notes);
 	gs_config_clear_texts(&c->left_out);
 	free(c);
 }
@@ -378,6 +379,18 @@ static bool known_section(const char *name)
 	return false;
 }
 
+/* Notes that the line just read, a rule, has a name that the kernel cuts. */
+static int note_cut(struct gs_config *c, const struct key *k, const char *at)
+{
+	char cut[GS_PATTERN_COMM_LEN], text[64];
+
+	if (k->offset != offsetof(struct gs_config, rules) || !c->rules.n ||
+	    !gs_pattern_is_cut(c->rules.text[c->rules.n - 1], cut))
+		return 0;
+	snprintf(text, sizeof(text), "%s: comm= is cut to %s", k->name, cut);
+	return gs_config_add_text(&c->notes, text, at, NULL);
+}
+
 /* Notes where a single value was set, and that it replaces another file's. */
 static int note_place(struct reading *rd, const struct key *k, const char *at)
 {
@@ -385,11 +398,11 @@ static int note_place(struct reading *rd, const struct key *k, const char *at)
 	int r = 0;
 
 	if (k->type == TEXTS)
-		return 0;
+		return note_cut(rd->c, k, at);
 	rd->set_in[k - keys] = rd->line;
 	if (*place) {
 		snprintf(text, sizeof(text), "%s= replaces that of %s", k->name, *place);
-		r = gs_config_add_text(&rd->c->replaced, text, at, NULL);
+		r = gs_config_add_text(&rd->c->notes, text, at, NULL);
 	}
 	if (r == -ENOMEM)
 		return r;

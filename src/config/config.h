@@ -160,8 +160,11 @@ struct gs_config {
 	bool allow_park;
 	uint32_t park_memory;          /* % of the host's memory */
 	char *set_at[GS_CONFIG_NKEYS]; /* "FILE:LINE" of each single value; NULL: the default */
-	/* Single values that replace an earlier file's: what for a person, and where they are. */
-	struct gs_texts replaced;
+	/*
+	 * A person should know of these lines, which act: single values that replace an earlier
+	 * file's, and names that are cut. Each has its text for a person, and its place.
+	 */
+	struct gs_texts notes;
 	/*
 	 * Lines that were left out: why, and where they are. Only gs_config_load_start() does so.
 	 * It asks no name service: a line with a name is not among them.
@@ -192,7 +195,7 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret);
 /*
  * Reads @f, one file, into @c; @name is for messages. -EINVAL also for a key in no section, and for
  * a second line of a key that is no list. Such a line may replace one of a file that was read
- * before: @replaced names it.
+ * before: @notes names it.
  */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
 void gs_config_free(struct gs_config *c);

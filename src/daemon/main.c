@@ -63,14 +63,14 @@ static void tell_left_out(const struct gs_config *c)
 		       c->left_out.text[i]);
 }
 
-/* Names values that replace an earlier file's: nobody sees that in one file alone. */
-static void tell_replaced(const struct gs_texts *replaced, bool check)
+/* Names values that replace an earlier file's, and names that are cut: nobody sees that in a line. */
+static void tell_notes(const struct gs_texts *notes, bool check)
 {
-	for (size_t i = 0; i < replaced->n; i++)
+	for (size_t i = 0; i < notes->n; i++)
 		if (check)
-			printf("%s: %s\n", replaced->at[i], replaced->text[i]);
+			printf("%s: %s\n", notes->at[i], notes->text[i]);
 		else
-			gs_log(LOG_INFO, "%s: %s", replaced->at[i], replaced->text[i]);
+			gs_log(LOG_INFO, "%s: %s", notes->at[i], notes->text[i]);
 }
 
 /*
@@ -125,7 +125,7 @@ static void reload_done(void *user, struct gs_config *next, int r, const struct 
 	run->config = next;
 	log_open(run->options->foreground, gs_config_log_level(next));
 	gs_log(LOG_INFO, "the configuration was read again");
-	tell_replaced(&next->replaced, false);
+	tell_notes(&next->notes, false);
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	log_open(o.foreground, gs_config_log_level(running.config));
 	tell_left_out(running.config);
-	tell_replaced(&running.config->replaced, o.check_config);
+	tell_notes(&running.config->notes, o.check_config);
 	r = o.check_config ? check_policy(running.config, &err) : run(&running, &err);
 	gs_config_free(running.config);
 	if (!r)

@@ -368,6 +368,20 @@ static void test_rules(void **state)
 	gs_classes_free(c);
 }
 
+/* The kernel keeps 15 characters; what a rule became is told. */
+static void a_comm_that_is_cut(void **state)
+{
+	struct gs_facts f = process(1000, "VLLM::EngineCor");
+	struct gs_classes *c = fresh();
+	struct gs_class_answer a;
+
+	(void)state;
+	assert_int_equal(gs_classes_add_rule(c, " comm=VLLM::EngineCore -> be", NULL), 0);
+	gs_classify_facts(c, &f, &a, NULL);
+	assert_string_equal(a.why, "rule 1: comm=VLLM::EngineCore -> be (cut to VLLM::EngineCor)");
+	gs_classes_free(c);
+}
+
 static void test_never_raises(void **state)
 {
 	struct gs_classes *c = fresh();
@@ -724,6 +738,7 @@ int main(void)
 		cmocka_unit_test(test_order_and_may),
 		cmocka_unit_test(test_rule_errors),
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(a_comm_that_is_cut),
 		cmocka_unit_test(test_never_raises),
 		cmocka_unit_test(kinds_of_programs),
 		cmocka_unit_test(a_containers_root_raises_nothing),

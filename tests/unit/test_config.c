@@ -376,6 +376,23 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
+static void names_that_are_cut_are_noted(void **state)
+{
+	struct gs_config *c = fresh();
+	struct gs_error err = { 0 };
+
+	assert_int_equal(
+		parse(c,
+		      "[Classes]\nRule=comm=python3 -> be\nRule=uid=1 comm=VLLM::EngineCore "
+		      "-> lc\nRule=\nRule=arg=comm=VLLM::EngineCore -> lc\n",
+		      &err),
+		0);
+	assert_int_equal(c->notes.n, 1);
+	assert_string_equal(c->notes.at[0], "test.conf:3");
+	assert_string_equal(c->notes.text[0], "Rule: comm= is cut to VLLM::EngineCor");
+	gs_config_free(c);
+}
+
 static void drop_ins_in_order(void **state)
 {
 	char dir[] = "/tmp/gs-config-XXXXXX", file[64], drop[96], a[128], b[128], other[128];
@@ -397,10 +414,10 @@ static void drop_ins_in_order(void **state)
 	assert_string_equal(c->policy, "three");
 	assert_true(c->dry_run);
 	assert_int_equal(gs_config_log_level(c), LOG_ERR);
-	assert_int_equal(c->replaced.n, 2);
-	assert_non_null(strstr(c->replaced.at[1], "20-b.conf:2"));
-	assert_non_null(strstr(c->replaced.text[1], "Policy= replaces that of "));
-	assert_non_null(strstr(c->replaced.text[1], "10-a.conf:2"));
+	assert_int_equal(c->notes.n, 2);
+	assert_non_null(strstr(c->notes.at[1], "20-b.conf:2"));
+	assert_non_null(strstr(c->notes.text[1], "Policy= replaces that of "));
+	assert_non_null(strstr(c->notes.text[1], "10-a.conf:2"));
 	gs_config_free(c);
 	put(b, "[Policy]\nNonsense=1\n");
 	assert_int_equal(gs_config_load_file(file, &c, &err), -EINVAL);
@@ -432,6 +449,7 @@ int main(void)
 		cmocka_unit_test(classes_from_lines),
 		cmocka_unit_test(files_as_people_write_them),
 		cmocka_unit_test(bad_class_lines_are_located),
+		cmocka_unit_test(names_that_are_cut_are_noted),
 		cmocka_unit_test(drop_ins_in_order),
 	};
 

@@ -170,6 +170,19 @@ static void users_and_cgroups(void **state)
 	assert_true(gs_spending_counts_user(&s, 2, 9));
 }
 
+/* systemd writes "\x2d" into names. */
+static void cgroups_that_systemd_has_escaped(void **state)
+{
+	BEGIN("cgroup=/a.slice/b\\x2dc.service gpu_seconds=5 per=day",
+	      "cgroup=/b.slice/b\\x2dc*/ gpu_seconds=5 per=day");
+	gs_spending_past_over(&s);
+	charge(7, "/a.slice/b\\x2dc.service/x", 6, NOON);
+	assert_true(over(7, "/a.slice/b\\x2dc.service"));
+	charge(7, "/b.slice/b\\x2dcd.scope", 6, NOON);
+	assert_true(over(7, "/b.slice/b\\x2dcd.scope"));
+	assert_false(over(7, "/b.slice"));
+}
+
 static void a_period_ends(void **state)
 {
 	BEGIN("uid=7 gpu_seconds=10 per=day");
@@ -304,6 +317,7 @@ int main(void)
 		cmocka_unit_test(lines_of_the_configuration),
 		cmocka_unit_test(periods),
 		cmocka_unit_test_teardown(users_and_cgroups, done),
+		cmocka_unit_test_teardown(cgroups_that_systemd_has_escaped, done),
 		cmocka_unit_test_teardown(a_period_ends, done),
 		cmocka_unit_test_teardown(no_clock_makes_it_stricter, done),
 		cmocka_unit_test_teardown(what_was_used_before, done),
