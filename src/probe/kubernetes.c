@@ -51,6 +51,20 @@ void gs_probe_kubernetes_cgroups(struct gs_probe *k)
 	    "mount /sys/fs/cgroup as a hostPath into a privileged container; cgroup v1 has no ids");
 }
 
+/* Adds to the check how many entries are not read, and one of them. */
+static void add_unread(struct gs_probe *k, const struct gs_config *c)
+{
+	const struct gs_pod_places places = { c->pod_logs, c->container_logs, c->fractions,
+					      c->claims, c->bundles };
+	struct gs_pod_unread first;
+	size_t n = gs_pods_check(&places, &first), len = strlen(k->detail);
+
+	if (n)
+		snprintf(k->detail + len, sizeof(k->detail) - len, "; %zu %s not read: %s%s: %s", n,
+			 n == 1 ? "entry is" : "entries are", n == 1 ? "" : "first ", first.path,
+			 first.why);
+}
+
 void gs_probe_kubernetes_pods(struct gs_probe *k)
 {
 	struct gs_config *config = NULL;
@@ -71,6 +85,7 @@ void gs_probe_kubernetes_pods(struct gs_probe *k)
 			   "(sysctl fs.inotify.max_user_instances)"
 			 : "names come from %.150s",
 		 config->pod_logs, strerror(errno));
+	add_unread(k, config);
 	snprintf(k->remedy, sizeof(k->remedy),
 		 "mount /var/log as a hostPath, or set PodLogs= to the kubelet's podLogsDir");
 	gs_config_free(config);

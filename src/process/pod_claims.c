@@ -14,7 +14,6 @@
 #include "basic/json_sheet.h"
 #include "process/pod_source.h"
 
-#define NAME "checkpoint.json"
 #define DRIVER "gpu.nvidia.com"
 #define BYTES_MAX (8u << 20)
 
@@ -103,7 +102,7 @@ static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
 		n.asks = other.asks;
 		memcpy(n.sharing, other.sharing, sizeof(n.sharing));
 	}
-	return *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
+	return *n.pod ? gs_pod_learn(b, GS_POD_CHECKPOINT, &n) : -EINVAL;
 }
 
 /* Stores a claim for each pod for which it is reserved. */
@@ -139,7 +138,7 @@ static int read_all(struct gs_pod_book *b, const char *folder, const char *entry
 	const char *key;
 	int r;
 
-	if (strcmp(entry, NAME) != 0)
+	if (strcmp(entry, GS_POD_CHECKPOINT) != 0)
 		return 0;
 	r = gs_pod_json(folder, entry, BYTES_MAX, &o);
 	if (r)

@@ -19,10 +19,13 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/escape.h"
+#include "basic/log.h"
 #include "process/pod_source.h"
 
 #define AGAIN_NS NS_PER_S /* a missing folder is looked for again after this time */
 #define SCAN_MAX 65536    /* entries of a folder that are read at most */
+#define CHECK_MAX 4096    /* entries of a folder that doctor reads at most */
 #define READS_MAX 16      /* reads of inotify events in one call at most */
 #define ENTRY_MASK (IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM)
 #define FOLDER_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
@@ -52,6 +55,7 @@ static struct watched {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int events = -1; /* inotify descriptor; -1: none, so folders are only looked at again */
 static uint64_t left;   /* for gs_pods_left() */
+static struct gs_pod_unreads unread;
 static bool news;       /* gs_pod_names() learned something; gs_pods_read() reports it */
 
 /*
@@ -65,6 +69,12 @@ static bool read_entry(struct watched *w, const char *entry)
 	if (r == -ENOENT) /* the entry was removed meanwhile */
 		return false;
 	left += r != 0;
+	if (gs_pod_unread_set(&unread, w->folder, entry, r)) {
+		char shown[NAME_MAX + 1];
+
+		gs_log(LOG_WARNING, "%s/%s is not read: %s", w->folder,
+		       gs_escape(shown, sizeof(shown), entry), gs_pod_unread_why(r));
+	}
 	if (w->source->when_asked && !gs_pod_is_known(&w->book, entry))
 		w->full_ns = gs_now_ns();
 	return !r || r == -EINVAL;
@@ -88,6 +98,12 @@ static bool scan(struct watched *w, DIR *dir)
 		learned |= read_entry(w, d->d_name);
 	}
 	return learned;
+}
+
+static void forget(struct watched *w)
+{
+	gs_pod_forget(&w->book, NULL);
+	gs_pod_unread_forget(&unread, w->folder);
 }
 
 /*
@@ -114,7 +130,7 @@ static bool open_folder(struct watched *w)
 	w->refused = false;
 	w->usable = true;
 	w->wd = inotify_add_watch(events, w->folder, ENTRY_MASK | FOLDER_MASK | IN_ONLYDIR);
-	gs_pod_forget(&w->book, NULL);
+	forget(w);
 	return !w->source->when_asked && scan(w, dir);
 }
 
@@ -133,7 +149,7 @@ static bool open_missing(void)
 static void close_all(void)
 {
 	for (size_t i = 0; i < GS_COUNT(sources); i++) {
-		gs_pod_forget(&sources[i].book, NULL);
+		forget(&sources[i]);
 		sources[i].wd = -1;
 		sources[i].folder[0] = '\0';
 		sources[i].usable = sources[i].refused = false;
@@ -164,13 +180,14 @@ static bool on_event(struct watched *w, const struct inotify_event *ev)
 		inotify_rm_watch(events, w->wd);
 		w->wd = -1;
 		w->usable = false;
-		gs_pod_forget(&w->book, NULL);
+		forget(w);
 		return false;
 	}
 	if (!ev->len)
 		return false;
 	if (ev->mask & (IN_DELETE | IN_MOVED_FROM)) {
 		gs_pod_forget(&w->book, ev->name);
+		gs_pod_unread_set(&unread, w->folder, ev->name, 0);
 		return false;
 	}
 	return !w->source->when_asked && !is_unfinished(w, ev) && read_entry(w, ev->name);
@@ -288,6 +305,62 @@ bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret)
 	}
 	pthread_mutex_unlock(&lock);
 	return *ret->uid || *ret->id;
+}
+
+bool gs_pods_unread(const struct gs_pod_names *n, size_t i, struct gs_pod_unread *ret)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (size_t k = 0; k < unread.n && !found; k++) {
+		if (!gs_pod_unread_concerns(&unread.one[k], n) || i--)
+			continue;
+		*ret = unread.one[k];
+		found = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* Reads a folder into a book that is dropped. Returns how many entries cannot be read. */
+static size_t check_folder(const struct gs_pod_source *source, const char *folder,
+			   struct gs_pod_unread *ret)
+{
+	CLEANUP_DIR DIR *dir = opendir(folder);
+	struct gs_pod_book book = { NULL };
+	const struct dirent *d;
+	size_t bad = 0, n = 0;
+
+	if (!dir || !gs_pod_folder_trusted(dirfd(dir)))
+		return 0;
+	while ((d = readdir(dir)) && n++ < CHECK_MAX) {
+		int r = *d->d_name == '.' ? 0 : source->read(&book, folder, d->d_name);
+
+		if (!r || r == -ENOENT || bad++)
+			continue;
+		snprintf(ret->path, sizeof(ret->path), "%.200s/%s", folder, d->d_name);
+		ret->why = gs_pod_unread_why(r);
+	}
+	gs_pod_forget(&book, NULL);
+	return bad;
+}
+
+size_t gs_pods_check(const struct gs_pod_places *places, struct gs_pod_unread *ret)
+{
+	struct gs_pod_unread first;
+	size_t bad = 0;
+
+	*ret = (struct gs_pod_unread){ .why = "" };
+	for (size_t i = 0; i < GS_COUNT(sources); i++) {
+		const struct gs_pod_source *s = sources[i].source;
+		const char *folder = s->probe ? s->probe(places) : NULL;
+		size_t n = folder && *folder ? check_folder(s, folder, &first) : 0;
+
+		if (n && !bad)
+			*ret = first;
+		bad += n;
+	}
+	return bad;
 }
 
 uint64_t gs_pods_left(void)

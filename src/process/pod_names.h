@@ -76,6 +76,18 @@ struct gs_bundles {
 };
 /* Looks at the @i-th such folder, as of now. False: there are no more. */
 bool gs_pod_bundles(const struct gs_pod_places *places, size_t i, struct gs_bundles *ret);
+/* An entry of a folder that was not read. */
+struct gs_pod_unread {
+	char path[512];
+	const char *why; /* for a person */
+};
+/* The @i-th such entry about the container or pod @n. False: there are no more. */
+bool gs_pods_unread(const struct gs_pod_names *n, size_t i, struct gs_pod_unread *ret);
+/*
+ * Reads all entries anew, beside what is watched. Returns how many cannot be read; @ret: the first
+ * of them.
+ */
+size_t gs_pods_check(const struct gs_pod_places *places, struct gs_pod_unread *ret);
 /* How many entries and folders were not used, as invalid, not trusted or too many. */
 uint64_t gs_pods_left(void);
 

@@ -60,6 +60,22 @@ void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_p
  * -EFBIG: too large; -EPERM: users other than root can write it; other -errno.
  */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
+/* Entries that were not read. More than GS_POD_UNREAD_MAX are only counted. */
+#define GS_POD_UNREAD_MAX 64
+struct gs_pod_unreads {
+	struct gs_pod_unread one[GS_POD_UNREAD_MAX];
+	size_t n;
+};
+/* Notes what reading an entry gave, 0 or -errno. True: it was not read, and this is new. */
+bool gs_pod_unread_set(struct gs_pod_unreads *u, const char *folder, const char *entry, int code);
+/* The folder is read anew: an entry that is not read then either is not new. */
+void gs_pod_unread_forget(struct gs_pod_unreads *u, const char *folder);
+const char *gs_pod_unread_why(int code);
+/* True if the entry would have had names or settings of the container or pod @n. */
+bool gs_pod_unread_concerns(const struct gs_pod_unread *one, const struct gs_pod_names *n);
+/* The entry with the claims of all pods. */
+#define GS_POD_CHECKPOINT "checkpoint.json"
+
 /* True if only root (or our user) can write the folder, so that its names can be trusted. */
 bool gs_pod_folder_trusted(int fd);
 /* Copies the value of @key; "" if it is not a string, or too long. */

@@ -16,6 +16,7 @@
 #include "intake/rescan.h"
 #include "requests/selection.h"
 #include "requests/verbs.h"
+#include "requests/verbs_pods.h"
 #include "table/procs.h"
 #include "table/started.h"
 
@@ -786,5 +787,6 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_set_new(rq->answer, "steps", steps);
 	for (size_t i = 0; i < losers.n; i++)
 		json_array_append_new(steps, gs_json_text(losers.text[i]));
+	gs_pods_add_unread(steps, (pid_t)t.part[0].number);
 	return 0;
 }

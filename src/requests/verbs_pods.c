@@ -7,6 +7,8 @@
 #include "classify/words.h"
 #include "hub/json.h"
 #include "intake/rescan.h"
+#include "process/cgroup.h"
+#include "process/pod_names.h"
 #include "requests/requests.h"
 #include "requests/verb.h"
 #include "requests/verbs_pods.h"
@@ -98,4 +100,18 @@ int gs_verb_pod_list(struct gs_request *rq)
 	while ((w = gs_words_next(c, w)))
 		json_array_append_new(list, pod_json(c, w));
 	return 0;
+}
+
+void gs_pods_add_unread(json_t *steps, pid_t pid)
+{
+	char cgroup[GS_CGROUP_PATH_LEN], text[640];
+	struct gs_pod_unread one;
+	struct gs_pod_names pod;
+
+	if (gs_cgroup_path(pid, cgroup) || !gs_pod_names(cgroup, &pod))
+		return;
+	for (size_t i = 0; gs_pods_unread(&pod, i, &one); i++) {
+		snprintf(text, sizeof(text), "%s is not read: %s", one.path, one.why);
+		json_array_append_new(steps, gs_json_text(text));
+	}
 }

@@ -136,14 +136,26 @@ bundle 6 $web web server-6 CUDA_TASK_PRIORITY=0
 bundle 7 $bank bank clerk-7 CUDA_TASK_PRIORITY=0
 head -c 150 "$at/bundles/$(id_of 6)/config.json" >"$at/cut" && mv "$at/cut" "$at/bundles/$(id_of 6)/config.json"
 truncate -s 3M "$at/bundles/$(id_of 7)/config.json"
+reasons=([5]="a name or value in it" [6]="it is incomplete" [7]="it is too large")
 for n in 5 6 7; do
 	uid=${bank/7a7d/7a7$n}
 	[ $n = 5 ] && uid=$bank
 	pod_load "$uid" $n 472$n be
 	is "$(of $LOAD_PID '[.limit_pct // 0, .class == "lc"] | map(tostring) | join(" ")')" "0 false" "hostile file $n gives nothing"
+	like "$("$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ')" "$at/bundles/$(id_of $n) is not read: ${reasons[n]}" \
+		"class explain says that file $n is not read, and why"
+	is "$(grep -c "bundles/$(id_of $n) is not read: ${reasons[n]}" "$scratch/daemon.log")" 1 "the log says so once"
 	end_load $LOAD_PID
 done
 is "$(not_believed)" $((before + 3)) "each of these files is counted once"
+like "$("$gpusched" doctor --kubernetes --json | jq -r '.checks[] | select(.name == "pods") | .detail')" \
+	"; 3 entries are not read: first $at/bundles/0*[567]: " "doctor --kubernetes says how many are not read, and names one"
+mv "$at/bundles/$(id_of 7)" "$at/gone"
+bundle 7 $bank bank clerk-7
+pod_load ${bank/7a7d/7a77} 7 4727 be
+is "$("$gpusched" class explain pid:$LOAD_PID | grep -c "is not read")" 0 "a file that was mended is read"
+end_load $LOAD_PID
+rm -r "$at/gone" "$at/bundles/$(id_of 7)"
 bundle 8 $web web server-0 CUDA_TASK_PRIORITY=0
 pod_load $bank 8 4728 be
 is "$(of $LOAD_PID "[.pod // \"-\", .class == \"lc\"] | join(\" \")")" "- false" "the bundle of another pod's container gives no class"

@@ -102,6 +102,38 @@ static void test_logs(void **state)
 	assert_string_equal(known(UID, "").pod, "");
 }
 
+/* An entry that is not read is told once, also if its folder is read again and again. */
+static void test_unread(void **state)
+{
+	struct gs_pod_names pod = { .uid = UID, .id = ID }, other = { .uid = OTHER };
+	static struct gs_pod_unreads u;
+	char entry[16];
+
+	assert_true(gs_pod_unread_set(&u, "/a", ID, -EFBIG));
+	assert_false(gs_pod_unread_set(&u, "/a", ID, -EBADMSG));
+	assert_non_null(strstr(u.one[0].why, "incomplete"));
+	assert_true(gs_pod_unread_concerns(&u.one[0], &pod));
+	assert_false(gs_pod_unread_concerns(&u.one[0], &other));
+	gs_pod_unread_forget(&u, "/");
+	assert_true(gs_pod_unread_concerns(&u.one[0], &pod));
+	gs_pod_unread_forget(&u, "/a");
+	assert_false(gs_pod_unread_concerns(&u.one[0], &pod));
+	assert_false(gs_pod_unread_set(&u, "/a", ID, -EFBIG));
+	assert_true(gs_pod_unread_concerns(&u.one[0], &pod));
+	assert_false(gs_pod_unread_set(&u, "/a", ID, 0));
+	assert_int_equal(u.n, 0);
+	assert_true(gs_pod_unread_set(&u, "/c", GS_POD_CHECKPOINT, -EPERM));
+	assert_true(gs_pod_unread_concerns(&u.one[0], &other));
+	for (int i = 0; i < 2 * GS_POD_UNREAD_MAX; i++) {
+		snprintf(entry, sizeof(entry), "%d", i);
+		assert_true(gs_pod_unread_set(&u, "/b", entry, -EINVAL) ==
+			    (i < GS_POD_UNREAD_MAX - 1));
+	}
+	gs_pod_unread_forget(&u, "/b");
+	assert_true(gs_pod_unread_set(&u, "/d", ID, -EINVAL));
+	assert_int_equal(u.n, GS_POD_UNREAD_MAX);
+}
+
 static int link_to(const char *entry, const char *to)
 {
 	unlink(at(entry));
@@ -437,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bundles, make, drop),
 		cmocka_unit_test(bundles_of_other_distributions),
 		cmocka_unit_test_setup_teardown(test_hostile_bundles, make, drop),
+		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_synonyms),
 		cmocka_unit_test_setup_teardown(test_many, make, drop),
 	};
