@@ -58,6 +58,7 @@ struct reading {
 	size_t n;
 	int64_t from_s, to_s; /* when this daemon may have written records */
 	int64_t newest_s;     /* the newest record of before */
+	int64_t lost_s;       /* records of before this time may be lost; 0: none are */
 	int code;
 	struct gs_error err;
 	bool stale; /* the rules have changed since the reading began */
@@ -72,8 +73,9 @@ struct gs_budgets {
 	struct gs_steady steady;
 	int64_t began_s;         /* the first time that was believed, in s since 1970 */
 	struct reading *reading; /* NULL: the history is not being read */
+	int64_t lost_s;          /* as in struct reading */
 	bool incomplete;
-	char why[200];
+	char why[200], why_lost[100];
 };
 
 static uint64_t boot_s(void)
@@ -141,6 +143,33 @@ static void read_past(struct gs_task *e)
 
 		rd->code = gs_history_query_ask(gs_env()->state_dir, &q, take_row, p, &rd->err);
 	}
+	if (!rd->code)
+		rd->code = gs_history_lost(gs_env()->state_dir, &rd->lost_s, &rd->err);
+}
+
+static void note_loss(struct gs_budgets *b, int64_t lost_s)
+{
+	time_t at = (time_t)lost_s;
+	struct tm t = { 0 };
+
+	b->lost_s = lost_s;
+	localtime_r(&at, &t);
+	strftime(b->why_lost, sizeof(b->why_lost),
+		 "the history has lost records of before %F %H:%M", &t);
+}
+
+/* True if the history has lost records of a period that a budget is for. */
+static bool is_lost(const struct gs_budgets *b)
+{
+	int64_t begins_s, ends_s;
+
+	for (size_t i = 0; b->lost_s && i < b->spending.rules.n; i++) {
+		gs_budget_period_of(b->spending.rules.all[i].period, (int64_t)time(NULL), &begins_s,
+				    &ends_s);
+		if (b->lost_s > begins_s)
+			return true;
+	}
+	return false;
 }
 
 static void past_read(struct gs_task *e)
@@ -162,6 +191,7 @@ static void past_read(struct gs_task *e)
 	if (!rd->stale) {
 		gs_spending_past_over(&b->spending);
 		b->incomplete = rd->code != 0;
+		note_loss(b, rd->lost_s);
 		snprintf(b->why, sizeof(b->why), "%.190s", rd->err.text);
 		if (rd->code)
 			gs_log(LOG_WARNING,
@@ -418,6 +448,7 @@ bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why)
 
 	*ret_why = b->reading      ? "the history is being read"
 		   : b->incomplete ? b->why
+		   : is_lost(b)    ? b->why_lost
 		   : gs_steady_is_behind(&b->steady, boot_s())
 			   ? "the clock is before the history's last record"
 			   : NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -52,6 +53,10 @@ static const char schema[] =
  */
 static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minute INTEGER, "
 			   "worst_ns INTEGER, PRIMARY KEY(series, minute)) WITHOUT ROWID";
+
+/* From when on no record is lost; no row: as far as is known, from the first on. */
+static const char lost[] =
+	"CREATE TABLE IF NOT EXISTS lost(id INTEGER PRIMARY KEY, before INTEGER)";
 
 /* Updates a name: it may come after the first figures, and is never removed. */
 #define LEARNED(name) \
@@ -298,7 +303,7 @@ static int open_file(struct db *db, const char *dir, int flags, struct gs_error 
 }
 
 /* Makes the file. SQLite gives its other files the mode of this one. */
-static int make_file(const char *dir, struct gs_error *err)
+static int make_file(const char *dir, bool *ret_new, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
 	char path[300];
@@ -306,13 +311,39 @@ static int make_file(const char *dir, struct gs_error *err)
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return gs_fail(err, -errno, "%s: %s", dir, strerror(errno));
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
+	*ret_new = access(path, F_OK) != 0;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return fd < 0 ? gs_fail(err, -errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
+int db_lost(struct db *db, int64_t before_s)
+{
+	return db_run(db,
+		      "INSERT INTO lost VALUES(0, ?1) ON CONFLICT DO UPDATE SET "
+		      "before = max(before, ?1)",
+		      &before_s, 1);
+}
+
+/*
+ * A file that is new, though there was one before, has lost the records of that one. The mark beside
+ * it stays when the file is put aside, or deleted.
+ */
+static int note_loss(struct db *db, const char *dir, bool is_new)
+{
+	CLEANUP_FD int fd = -1;
+	char path[300];
+	bool again;
+
+	snprintf(path, sizeof(path), "%s/" NAME ".made", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	again = fd < 0 && errno == EEXIST;
+	return is_new && again ? db_errno(db_lost(db, (int64_t)time(NULL))) : 0;
+}
+
 int db_open(struct db *db, const char *dir, struct gs_error *err)
 {
-	int r = make_file(dir, err);
+	bool is_new = false;
+	int r = make_file(dir, &is_new, err);
 
 	if (!r)
 		r = open_file(db, dir, SQLITE_OPEN_READWRITE, err);
@@ -322,6 +353,10 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
 	if (!r)
 		r = db_errno(db_exec(db, late));
+	if (!r)
+		r = db_errno(db_exec(db, lost));
+	if (!r)
+		r = note_loss(db, dir, is_new);
 	if (!r) /* processes that still run will be reported again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)

@@ -49,6 +49,8 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err);
 void db_close(struct db *db);
 /* Renames the file, whatever it is. A file that has the new name already is removed. */
 int db_put_aside(const char *dir, struct gs_error *err);
+/* Notes that records of before @before_s are lost. Returns an SQLite result. */
+int db_lost(struct db *db, int64_t before_s);
 /* Converts an SQLite result to an errno: 0 for OK, ROW, DONE. */
 int db_errno(int rc);
 /* The last failure as an errno; -EUCLEAN if tables are missing. */

@@ -111,7 +111,7 @@ static int none_gone(struct db *db)
  * Removes some processes that ended before @before_s. Begins with the one that ended first. @crowd:
  * only those of the user who has the most records.
  */
-static int drop(struct db *db, int64_t before_s, bool crowd, uint64_t *ret_dropped)
+static int drop(struct db *db, int64_t before_s, uint64_t now_s, bool crowd, uint64_t *ret_dropped)
 {
 	static const char all_users[] =
 		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 ORDER BY ended LIMIT ?2";
@@ -119,10 +119,15 @@ static int drop(struct db *db, int64_t before_s, bool crowd, uint64_t *ret_dropp
 		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 AND uid IS "
 		"(" MOST_OF_ALL ") ORDER BY ended LIMIT ?2";
 	const int64_t args[] = { before_s, PROCESSES_A_STEP };
+	int64_t last_s = 0;
 	int rc = none_gone(db);
 
 	if (rc == SQLITE_DONE)
 		rc = db_run(db, crowd ? one_user : all_users, args, 2);
+	if (rc == SQLITE_DONE)
+		db_number(db, "SELECT max(ended) FROM process WHERE id IN gone", &last_s);
+	if (rc == SQLITE_DONE && last_s)
+		rc = db_lost(db, last_s < (int64_t)now_s ? last_s : (int64_t)now_s);
 	return rc == SQLITE_DONE ? drop_gone(db, ret_dropped) : rc;
 }
 
@@ -170,7 +175,8 @@ static int shrink(struct db *db, struct tending *t, uint64_t now_s, struct tende
 	rc = fold(db, &ret->folded);
 	if (rc != SQLITE_DONE || ret->folded)
 		return rc;
-	rc = drop(db, INT64_MAX, true, &ret->dropped); /* the clock may be before all of them */
+	rc = drop(db, INT64_MAX, now_s, true,
+		  &ret->dropped); /* the clock may be before all of them */
 	if (rc == SQLITE_DONE && !ret->dropped)
 		rc = db_run(db,
 			    "DELETE FROM event WHERE id < (SELECT min(id) + count(*) / 10 "
@@ -196,7 +202,7 @@ int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *op
 	if (rc == SQLITE_DONE && t->agrees && t->series)
 		return rc;
 	if (rc == SQLITE_DONE && t->agrees)
-		rc = drop(db, (int64_t)oldest_s, false, &ret->dropped);
+		rc = drop(db, (int64_t)oldest_s, now_s, false, &ret->dropped);
 	if (rc == SQLITE_DONE && t->agrees && !ret->dropped)
 		rc = drop_events(db, (int64_t)oldest_s);
 	if (rc == SQLITE_DONE && !ret->dropped && (uint64_t)file_bytes(db) > much)

@@ -152,6 +152,8 @@ budgets 'uid=4003 gpu_seconds=1 per=month over=stop'
 rm -f "$GPUSCHED_SIM"/state/history.db*
 start_daemon || exit 1
 is "$(budget 4003 '.used_s < 1')" true "after its history is lost, the daemon counts from zero"
+check "it says that this is not all, and why" wait_for 10 eval \
+	'[ "$(budget 4003 .complete)" = false ] && "$gpusched" budget | grep -q "the history has lost records of before 2"'
 another_one
 check "the new count uses up the budget" wait_for 60 suspended $stopped
 stop_daemon

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -170,10 +171,84 @@ static void test_sums_stay_exact(void **state)
 	gs_history_free(h);
 }
 
+static struct gs_history *opened(uint32_t days)
+{
+	const struct gs_history_opts opts = {
+		.size = sizeof(opts),
+		.dir = dir,
+		.days = days,
+		.bytes = 1 << 20,
+		.boot = "boot",
+		.clock = fake,
+	};
+	struct gs_history *h = NULL;
+
+	assert_int_equal(gs_history_new(&opts, &h), 0);
+	gs_history_flush(h);
+	return h;
+}
+
+static int64_t lost_before(void)
+{
+	struct gs_error err = { 0 };
+	int64_t s = -1;
+
+	assert_int_equal(gs_history_lost(dir, &s, &err), 0);
+	return s;
+}
+
+static void one_program(struct gs_history *h, int32_t pid)
+{
+	struct gs_history_who who = history_somebody(pid);
+
+	program(h, &who, 1, now_s);
+	gs_history_flush(h);
+}
+
+static void test_dropped_records_are_told(void **state)
+{
+	struct gs_history *h = opened(1);
+
+	one_program(h, 1);
+	assert_int_equal(lost_before(), 0);
+	set_now(NOON + 48 * HOUR);
+	for (int i = 0; i < 200 && !gs_history_counter(h, GS_HIST_TRIMMED); i++) {
+		one_program(h, 2 + i);
+		gs_sleep_ns(50 * NS_PER_MS);
+	}
+	assert_true(gs_history_counter(h, GS_HIST_TRIMMED) > 0);
+	assert_int_equal(lost_before(), NOON);
+	gs_history_free(h);
+}
+
+/* Whether the file was damaged or deleted, the next one does not have its records. */
+static void test_a_lost_file_is_told(void **state)
+{
+	char path[100];
+	FILE *f;
+
+	gs_history_free(opened(90));
+	assert_int_equal(lost_before(), 0);
+	gs_history_free(opened(90));
+	assert_int_equal(lost_before(), 0);
+	snprintf(path, sizeof(path), "%s/history.db", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fprintf(f, "%2000s", "no history") > 0);
+	fclose(f);
+	gs_history_free(opened(90));
+	assert_in_range(lost_before(), (uint64_t)time(NULL) - 60, (uint64_t)time(NULL));
+	unlink(path);
+	gs_history_free(opened(90));
+	assert_in_range(lost_before(), (uint64_t)time(NULL) - 60, (uint64_t)time(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums_stay_exact, begin, end),
+		cmocka_unit_test_setup_teardown(test_dropped_records_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_lost_file_is_told, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("history_fold", tests, NULL, NULL);
