@@ -61,8 +61,11 @@ struct gs_rule {
 	bool waits; /* its user is not known: it matches nobody */
 	uid_t uid;
 	uint32_t class_id;
-	char *text;
+	char *text; /* the line, with what has become of it in brackets */
+	size_t line_len;
 };
+/* From now on the program that exe= names is the file @real. NULL: it is no link. -ENOMEM. */
+int gs_rule_leads_to(struct gs_rule *r, const char *real);
 void gs_rule_done(struct gs_rule *r);
 /*
  * True if the rule matches. @ret_trusted: it names a fact that the process's owner cannot choose.

@@ -123,15 +123,35 @@ static char *trim(char *s)
 	return s;
 }
 
+int gs_rule_leads_to(struct gs_rule *r, const char *real)
+{
+	char cut[GS_PATTERN_COMM_LEN], *copy = real ? strdup(real) : NULL, *text = NULL;
+	bool is_cut, leads = real && strcmp(real, r->exe) != 0;
+
+	r->text[r->line_len] = '\0';
+	is_cut = gs_pattern_is_cut(r->text, cut);
+	if ((real && !copy) || asprintf(&text, "%s%s%s%s%s%s%s", r->text, is_cut ? " (cut to " : "",
+					is_cut ? cut : "", is_cut ? ")" : "", leads ? " (" : "",
+					leads ? real : "", leads ? ")" : "") < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	free(r->text);
+	free(r->exe_real);
+	r->text = text;
+	r->exe_real = copy;
+	return 0;
+}
+
 static int parse_rule(const struct gs_classes *c, const char *text, struct gs_rule *ret,
 		      struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = strdup(text);
 	CLEANUP(gs_rule_done) struct gs_rule rule = { 0 };
 	char *arrow, *name, *word, *save = NULL;
-	bool is_cut, any = false;
+	CLEANUP_FREE char *real = NULL;
 	struct gs_error wait = { 0 };
-	char cut[GS_PATTERN_COMM_LEN];
+	bool any = false;
 
 	if (!copy)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -152,18 +172,15 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 			wait = why;
 		any = true;
 	}
-	is_cut = gs_pattern_is_cut(text, cut);
 	if (!any)
 		return gs_fail(err, -EINVAL, "rule '%s' has no matcher: use DefaultClass= for all",
 			       text);
-	if (rule.exe)
-		rule.exe_real = realpath(rule.exe, NULL); /* a pattern names no file */
 	text += strspn(text, " \t");
-	if (asprintf(&rule.text, "%s%s%s%s", text, is_cut ? " (cut to " : "", is_cut ? cut : "",
-		     is_cut ? ")" : "") < 0) {
-		rule.text = NULL;
+	rule.line_len = strlen(text);
+	rule.text = strdup(text);
+	real = rule.exe && c->naming != GS_NAMING_LATER ? realpath(rule.exe, NULL) : NULL;
+	if (!rule.text || gs_rule_leads_to(&rule, real))
 		return gs_fail(err, -ENOMEM, "out of memory");
-	}
 	*ret = rule;
 	memset(&rule, 0, sizeof(rule));
 	return ret->waits ? gs_fail(err, GS_NAME_WAITS, "%s", wait.text) : 0;

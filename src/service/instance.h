@@ -44,7 +44,10 @@ struct gs_service {
 	sd_event_source *names_due;
 	unsigned int names_wait_s;
 	bool names_told; /* the log has the lines that wait */
-	bool acts;       /* budgets are counted; before that, nothing is classified */
+	/* links.c: the thread that follows links; NULL: none runs. When the next one begins. */
+	struct gs_link_task *links;
+	sd_event_source *links_due;
+	bool acts; /* budgets are counted; before that, nothing is classified */
 	struct gs_budget_rules budgets; /* of the configuration, until the rooms have started */
 };
 
@@ -62,6 +65,13 @@ void gs_names_start(struct gs_service *s);
 /* Another configuration is in force, in which no line waits. */
 void gs_names_replaced(struct gs_service *s);
 void gs_names_end(struct gs_service *s);
+
+/*
+ * Follows the links that rules name, again and again. Call this at a start after gs_names_start(),
+ * and before anything is classified.
+ */
+void gs_links_start(struct gs_service *s);
+void gs_links_end(struct gs_service *s);
 
 /* The instance ends: a reload under way has no effect any more. */
 void gs_reload_end(struct gs_service *s);

@@ -355,6 +355,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		gs_names_start(s);
 	if (!r)
+		gs_links_start(s);
+	if (!r)
 		r = start_engine(s, err);
 	if (!r)
 		r = gs_intake_start(s->intake, err);
@@ -575,6 +577,7 @@ void gs_service_free(struct gs_service *s)
 		return;
 	gs_reload_end(s);
 	gs_names_end(s);
+	gs_links_end(s);
 	if (s->control->restoring)
 		gs_task_wait(&s->control->restoring->task);
 	gs_saved_end(s->control);

@@ -44,6 +44,25 @@ is "$(facts $child)" "be command 1" "the grandchild has the class, by command"
 is "$("$gpusched" class get pid:$child --json | jq -r '.. | .source? // empty' | head -1)" command "class get says that the class is by command"
 kill $child
 
+# ---- exe= by a link that is moved, as by an upgrade
+ln -s "$gsload" "$scratch/served"
+config "[Classes]
+Rule=exe=$scratch/served -> be"
+kill -HUP "$DAEMON_PID"
+load be --seconds 600
+served=$LOAD_PID
+class_is() { # CLASS
+	[ "$(list_json "pid:$served" '.[0].class // ""')" = "$1" ]
+}
+check "a rule matches by a link" wait_for 10 class_is be
+like "$("$gpusched" class explain "pid:$served" | tr -s ' \n' ' ')" "exe=$scratch/served -> be \($(realpath "$gsload")\)" \
+	"class explain has the link and the file where it leads"
+ln -sfn /bin/true "$scratch/served"
+check "the rule follows the link when it is moved" wait_for 40 class_is ""
+ln -sfn "$gsload" "$scratch/served"
+check "... and back" wait_for 40 class_is be
+end_load $served
+
 # ---- without a daemon
 stop_daemon
 load be --seconds 600

@@ -15,6 +15,7 @@
 
 #include "basic/cleanup.h"
 #include "classify/job.h"
+#include "classify/links.h"
 #include "classify/priv.h"
 
 static struct gs_classes *fresh(void)
@@ -230,10 +231,23 @@ static void rules_that_came_near(void **state)
 	}
 }
 
+static size_t follow(struct gs_classes *c)
+{
+	struct gs_links l;
+	size_t n;
+
+	assert_int_equal(gs_links_of(c, &l), 0);
+	gs_links_follow(&l);
+	n = gs_links_put(c, &l);
+	gs_links_done(&l);
+	return n;
+}
+
 /* exe= by a link, as /usr/bin/python3 is one: the kernel shows the program that it leads to. */
 static void exe_by_a_link(void **state)
 {
-	char dir[] = "/tmp/test_classify.XXXXXX", link[64], rule[96];
+	char dir[] = "/tmp/test_classify.XXXXXX", link[64], rule[96], why[GS_WHY_LEN];
+	struct gs_class_answer a;
 	struct gs_facts f = process(1000, "python3");
 	struct gs_classes *c = fresh();
 
@@ -246,6 +260,28 @@ static void exe_by_a_link(void **state)
 	assert_non_null(realpath("/bin/true", f.exe));
 	expect(c, &f, "be", GPUSCHED_SRC_RULE);
 	snprintf(f.exe, sizeof(f.exe), "%s", link);
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	unlink(link); /* as an upgrade does */
+	assert_int_equal(symlink("/bin/false", link), 0);
+	assert_non_null(realpath("/bin/false", f.exe));
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(follow(c), 1);
+	assert_int_equal(follow(c), 0);
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	gs_classify_facts(c, &f, &a, NULL);
+	snprintf(why, sizeof(why), "rule 1: %s (%s)", rule, f.exe);
+	assert_string_equal(a.why, why);
+	unlink(link);
+	assert_int_equal(follow(c), 1);
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	gs_classes_free(c);
+	/* the loop does not follow links */
+	assert_int_equal(symlink("/bin/false", link), 0);
+	c = fresh();
+	gs_classes_naming(c, GS_NAMING_LATER);
+	assert_int_equal(gs_classes_add_rule(c, rule, NULL), 0);
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(follow(c), 1);
 	expect(c, &f, "be", GPUSCHED_SRC_RULE);
 	gs_classes_free(c);
 	unlink(link);
