@@ -134,6 +134,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 		return gs_fail(err, -EINVAL, "%s: the target is empty: 'all' means all TSGs", name);
 	if (strstr(cmd->args, "TARGET") && c.argc && !is_text(c.argv[0]))
 		return gs_fail(err, -EINVAL, "%s: the target is not valid UTF-8", name);
+	if (strstr(cmd->args, "TARGET") && c.argc)
+		c.argv[0] = cli_target_of(c.argv[0]);
 	*ret = c;
 	return 0;
 }

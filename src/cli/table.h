@@ -66,6 +66,11 @@ bool cli_find_near_option(const struct cli_cmd *cmd, const char *word, char *buf
 /* Parses the words after the command's name; argv[0] is the last word of that name. */
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	      struct gs_error *err);
+/*
+ * In target.c: a target whose users are uids, unless /etc/passwd has them. Valid until the next call;
+ * @text itself if nothing changes.
+ */
+char *cli_target_of(char *text);
 /* Moves options that stand before the verb to a place after it. */
 void cli_verb_first(const struct cli_table *t, int argc, char **argv);
 int cli_main(const struct cli_table *t, int argc, char **argv);

@@ -85,7 +85,7 @@ is "$(echo "$checked" | unguarded)" "" "no room but process and mps reads what a
 # A name is looked up where a configuration or a command is read, and nowhere else: a directory that
 # does not answer would stop the loop.
 is "$(tree_files | grep -E '^src/.*\.c$' | xargs grep -lE '\b(getgrouplist|initgroups|get(pw|gr)(nam|uid|gid|ent)(_r)?)\(' | paste -sd ' ')" \
-	"src/classify/user_names.c src/cli/budget.c src/cli/screen.c src/top/identity.c" \
+	"src/classify/user_names.c src/cli/budget.c src/cli/screen.c src/cli/target.c src/top/identity.c" \
 	"no other file looks a name of a user or group up"
 # What makes classes and budgets of the configuration looks names up. The daemon's loop asks a thread for them.
 is "$(tree_files | grep -E '^src/.*\.c$' | grep -v ^src/config/ | xargs grep -lE '\bgs_config_(load|declare|budgets|prune|load_file|load_start)\(' | paste -sd ' ')" \

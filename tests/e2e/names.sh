@@ -43,6 +43,21 @@ like "$(with_names "$gpusched" doctor 2>&1)" "gpusched.conf has no mistake" "doc
 check "the later rule raises whom the first does not name" wait_for 10 eval '[ "$(class_of "$be")" = lc ]'
 exits 0 "the user has the right" as 4321 "$gpusched" run --class lc -- true
 like "$("$gpusched" budget --json | jq -cs "flatten | map(.uid)")" 4321 "the budget counts"
+
+# ---- a target's user, whom only a name service knows
+setpriv --reuid 4321 --regid 4321 --clear-groups "$gsload" be --seconds 600 >/dev/null 2>&1 &
+theirs=$!
+at_end+=("$theirs")
+wait_tsgs "pid:$theirs" 4
+pids() { # TARGET
+	with_names "$gpusched" list "$1" --json | jq -cs 'flatten | map(.pid) | unique'
+}
+is "$(pids user:late)" "[$theirs]" "the command finds a user whom the daemon does not know"
+is "$(pids "comm:gsload,user:late")" "[$theirs]" "also beside another part"
+is "$(pids user:root)" "[$be]" "a user of /etc/passwd is found as before"
+exits 1 "a user whom nobody knows is told" "$gpusched" list user:late
+like "$out" "there is no user 'late' in /etc/passwd" "... with the reason"
+end_load "$theirs"
 stop_daemon
 
 # ---- a name service that takes 20 s
