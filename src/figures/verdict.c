@@ -248,6 +248,13 @@ void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 	judge_difference(s, ret);
 	judge_lines(s, ret);
 	judge_troubles(&s->rose, ret);
+	if (s->pods_unwatched)
+		add(ret, GS_FINDING_PODS_UNWATCHED,
+		    "raise sysctl fs.inotify.max_user_instances and max_user_watches; it is tried "
+		    "again each minute, and at each sudo systemctl reload gpuschedd",
+		    "%u folder%s that name%s pods cannot be watched: names may come late",
+		    s->pods_unwatched, s->pods_unwatched > 1 ? "s" : "",
+		    s->pods_unwatched > 1 ? "" : "s");
 	if (s->unknown_branch)
 		judge_driver(s, ret);
 	else if (s->dry_run)

@@ -42,7 +42,7 @@ void gs_pods_begin(struct gs_intake *in)
 
 	if (!r && in->hub->event)
 		r = sd_event_add_io(in->hub->event, &in->pods, fd, EPOLLIN, on_names, in);
-	in->pods_unwatched_ns = r < 0 ? gs_now_ns() : 0;
+	in->pods_unwatched_ns = r < 0 || gs_pods_unwatched() ? gs_now_ns() : 0;
 	if (r < 0 && !told)
 		gs_log(LOG_WARNING,
 		       "the folders that name pods cannot be watched: %s; they are read when "

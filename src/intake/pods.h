@@ -14,7 +14,7 @@ void gs_pods_begin(struct gs_intake *in);
 /* Classifies processes again if names of pods have been read since the last call. */
 void gs_pods_beat(struct gs_intake *in);
 void gs_pods_finish(struct gs_intake *in);
-/* Call it when the configuration names other folders. */
+/* Call it when the configuration names other folders, or a folder is not watched. */
 void gs_pods_reload(struct gs_intake *in);
 
 #endif /* GPUSCHED_INTAKE_PODS_H */

@@ -39,6 +39,7 @@ static struct watched {
 	bool usable;           /* the folder is there, and trusted */
 	uint64_t tried_ns;     /* when the folder was last opened, with or without success */
 	uint64_t full_ns;      /* when an entry could last not be stored, for lack of room */
+	bool told;             /* the log has that it is not watched */
 	bool refused;          /* the folder is not trusted; this was counted once in @left */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },
@@ -56,7 +57,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int events = -1; /* inotify descriptor; -1: none, so folders are only looked at again */
 static uint64_t left;   /* for gs_pods_left() */
 static struct gs_pod_unreads unread;
-static bool news;       /* gs_pod_names() learned something; gs_pods_read() reports it */
+static bool news; /* gs_pod_names() learned something; gs_pods_read() reports it */
 
 /*
  * Reads an entry. True: names may have changed. That is also so for an invalid entry, since it may
@@ -130,6 +131,12 @@ static bool open_folder(struct watched *w)
 	w->refused = false;
 	w->usable = true;
 	w->wd = inotify_add_watch(events, w->folder, ENTRY_MASK | FOLDER_MASK | IN_ONLYDIR);
+	if (w->wd < 0 && events >= 0 && !w->told)
+		gs_log(LOG_WARNING,
+		       "%s cannot be watched: %s; it is read when names are needed "
+		       "(sysctl fs.inotify.max_user_watches)",
+		       w->folder, strerror(errno));
+	w->told = w->wd < 0;
 	forget(w);
 	return !w->source->when_asked && scan(w, dir);
 }
@@ -361,6 +368,17 @@ size_t gs_pods_check(const struct gs_pod_places *places, struct gs_pod_unread *r
 		bad += n;
 	}
 	return bad;
+}
+
+unsigned int gs_pods_unwatched(void)
+{
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < GS_COUNT(sources); i++)
+		n += *sources[i].folder && sources[i].usable && sources[i].wd < 0;
+	pthread_mutex_unlock(&lock);
+	return n;
 }
 
 uint64_t gs_pods_left(void)

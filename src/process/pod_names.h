@@ -88,6 +88,8 @@ bool gs_pods_unread(const struct gs_pod_names *n, size_t i, struct gs_pod_unread
  * of them.
  */
 size_t gs_pods_check(const struct gs_pod_places *places, struct gs_pod_unread *ret);
+/* How many of the folders are there and not watched: a pod may then get its class late. */
+unsigned int gs_pods_unwatched(void);
 /* How many entries and folders were not used, as invalid, not trusted or too many. */
 uint64_t gs_pods_left(void);
 

@@ -11,6 +11,7 @@
 #include "figures/openmetrics.h"
 #include "figures/window.h"
 #include "control/harm.h"
+#include "process/pod_names.h"
 #include "requests/budget.h"
 #include "requests/harm.h"
 #include "requests/json.h"
@@ -36,6 +37,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 						    : "",
 			.waiting = waiting->n,
 			.waiting_budgets = rs->hub->waiting_budgets,
+			.pods_unwatched = gs_pods_unwatched(),
 			.died = died->policy[0] ? died->policy : NULL,
 			.died_start = rs->control->started_as,
 			.died_why = died->message,

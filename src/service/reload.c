@@ -18,6 +18,7 @@
 #include "control/launches.h"
 #include "intake/pods.h"
 #include "intake/rescan.h"
+#include "process/pod_names.h"
 #include "control/policy.h"
 #include "control/starting.h"
 #include "table/cfg.h"
@@ -103,7 +104,7 @@ static int apply(struct gs_service *s, struct gs_reload *l)
 	if (strcmp(old->pod_logs, config->pod_logs) ||
 	    strcmp(old->container_logs, config->container_logs) ||
 	    strcmp(old->fractions, config->fractions) || strcmp(old->claims, config->claims) ||
-	    strcmp(old->bundles, config->bundles))
+	    strcmp(old->bundles, config->bundles) || gs_pods_unwatched())
 		gs_pods_reload(s->intake);
 	reload_policy(s, before);
 	reload_launches(s);

@@ -21,14 +21,27 @@ Claims =
 Bundles = $at/bundles"
 cat >"$scratch/none.c" <<'END'
 #include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int inotify_init1(int flags)
 {
+	if (!access(HERE "/some", F_OK))
+		return (int)syscall(SYS_inotify_init1, flags);
 	errno = EMFILE;
 	return -1;
 }
+
+int inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+	if (access(HERE "/no_watch", F_OK))
+		return (int)syscall(SYS_inotify_add_watch, fd, path, mask);
+	errno = ENOSPC;
+	return -1;
+}
 END
-cc -shared -fPIC -o "$scratch/none.so" "$scratch/none.c" || not_ok "the stand-in is built"
+cc -shared -fPIC "-DHERE=\"$scratch\"" -o "$scratch/none.so" "$scratch/none.c" || not_ok "the stand-in is built"
 id_of() {
 	printf '%064d' "$1"
 }
@@ -63,4 +76,19 @@ mkdir "$at/pods/bank_vault_$bank"
 pod_load $bank 2
 check "so does a pod that comes later" wait_for 10 eval '[ "$(of $LOAD_PID pod)" = vault ]'
 is "$("$gpusched" stats --json | jq .service.pod_entries_left)" 0 "every entry could be read"
+finding() { # its text
+	"$gpusched" status --json | jq -r '.findings[] | select(.finding == "pods-unwatched") | .text'
+}
+like "$(finding)" "^2 folders that name pods cannot be watched" "status says so"
+touch "$scratch/some" # the kernel has instances again
+kill -HUP "$DAEMON_PID"
+check "a reload tries again" wait_for 20 eval '[ -z "$(finding)" ]'
+touch "$scratch/no_watch"
+stop_daemon
+LD_PRELOAD=$scratch/none.so start_daemon || not_ok "a daemon starts"
+check "the log names a folder for which there is no watch" grep -q "$at/pods cannot be watched: No space left" "$scratch/daemon.log"
+like "$(finding)" "^2 folders" "... and status has it"
+rm "$scratch/no_watch"
+kill -HUP "$DAEMON_PID"
+check "a reload tries that again, too" wait_for 20 eval '[ -z "$(finding)" ]'
 done_testing
