@@ -189,6 +189,7 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 		}
 		if (!may_take(c, f, trusted, c->default_class, r->class_id)) {
 			why(a, "rule '%.60s' passed over: %s", r->text, why_not(f));
+			a->root_passed |= f->root == GS_ROOT_CONTAINERS;
 			continue;
 		}
 		give(c, &waiting, i + 1, r, a);
@@ -327,6 +328,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	by_words(c, f, ruled, &a, losers);
 	by_cgroup(c, f, &a, losers);
 	by_command(c, f, &a, losers);
+	a.root_passed &= a.source == GPUSCHED_SRC_DEFAULT;
 	gs_parts_give(c, &(struct gpusched_proc){ 0 }, f, &a, losers);
 	*ret = a;
 }

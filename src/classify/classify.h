@@ -109,6 +109,8 @@ struct gs_class_answer {
 	bool weight_set; /* `class set` gave its cgroup a weight */
 	/* an attribute of root's cgroup gave the weight: no owner's command raises it */
 	bool weight_kept;
+	/* it has no class, as a rule was passed over: a container's root chose what it matches */
+	bool root_passed;
 	uint32_t slice_us;    /* slice that its pod's claim asks for, within a ceiling; 0: none */
 	char why[GS_WHY_LEN]; /* for `class explain` */
 	struct gs_grants grants;

@@ -47,6 +47,7 @@ const char *gs_verdict_level_name(enum gs_level level);
 	X(TABLE_FULL, "table-full", WRONG, "the table of TSGs is full") \
 	X(PARK_LOST, "park-lost", WRONG, "a parked program is lost: its restore met no memory") \
 	X(DRY_RUN, "dry-run", NOTE, "the daemon makes no call: DryRun=yes") \
+	X(ROOT_PASSED, "passed-over", NOTE, "a container's root chose what a rule matches") \
 	X(PODS_UNWATCHED, "pods-unwatched", NOTE, "folders that name pods are not watched") \
 	X(QUARANTINE, "quarantine", NOTE, "a program is in quarantine after an Xid") \
 	X(NO_STEPS, "no-steps", NOTE, \
@@ -126,6 +127,7 @@ struct gs_state_facts {
 	const char *left_out_at;
 	/* those of them that wait for the name of a user or group; those of these in Budget= */
 	size_t waiting, waiting_budgets;
+	unsigned int root_passed;    /* programs that a rule passes over: their root chose it */
 	unsigned int pods_unwatched; /* folders that name pods, and are not watched */
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;

@@ -60,6 +60,7 @@ struct gs_process {
 	bool ended;   /* its last TSGs are still to end */
 	bool watched; /* it is checked although it has TSGs */
 	bool hashed;
+	bool root_passed; /* as in gs_class_answer */
 	void *of[GS_PROCESS_ROOMS];
 };
 

@@ -252,12 +252,16 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer)
 {
 	bool unclassified = rec->task.class_id == GPUSCHED_CLASS_NONE;
+	struct gs_process *p;
 	struct gpusched_tsg now;
 	uint32_t what = 0;
 
 	if (!is_there(in, rec))
 		return;
 	gs_observers_know(&in->hub->observers, rec);
+	p = answer ? gs_processes_find(in->hub, (pid_t)rec->task.pid) : NULL;
+	if (p)
+		p->root_passed = answer->root_passed;
 	gs_settle_cgroup(in, rec);
 	take_job(in, rec);
 	if (take_gpu(in, rec))

@@ -17,6 +17,16 @@
 #include "requests/json.h"
 #include "requests/requests.h"
 
+/* Processes without a class, as a container's root chose what a rule matches. */
+static unsigned int root_passed(const struct gs_hub *hub)
+{
+	unsigned int n = 0;
+
+	for (const struct gs_process *p = hub->processes.by_pid; p; p = p->hh.next)
+		n += p->root_passed && p->ntsgs && !p->ended;
+	return n;
+}
+
 void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts *rose,
 		    struct gs_findings *ret)
 {
@@ -37,6 +47,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 						    : "",
 			.waiting = waiting->n,
 			.waiting_budgets = rs->hub->waiting_budgets,
+			.root_passed = root_passed(rs->hub),
 			.pods_unwatched = gs_pods_unwatched(),
 			.died = died->policy[0] ? died->policy : NULL,
 			.died_start = rs->control->started_as,

@@ -196,7 +196,12 @@ is "$(class_of $LOAD_PID)" - "root of a container has no class by the pod's name
 "$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ' >"$scratch/explained"
 like "$(cat "$scratch/explained")" "rule 'pod=server-\* container=app -> lc' passed over: a container's root chose it; use cgroup= or namespace=" \
 	"class explain says why the rule does not act"
+passed_over() { # its text
+	"$gpusched" status --json | jq -r '.findings[] | select(.finding == "passed-over") | .text'
+}
+like "$(passed_over)" "^1 program has no class, since a rule is passed over: a container's root chose it" "status says so"
 end_load $LOAD_PID
+check "the note ends with the program" wait_for 10 eval '[ -z "$(passed_over)" ]'
 pod_load "$(cgroup_of $shop 6)" 4718 lc
 is "$(class_of $LOAD_PID)" - "another user of that container has no class by them either"
 like "$("$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ')" "passed over: what its owner chooses cannot raise it" \

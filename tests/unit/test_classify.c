@@ -246,7 +246,7 @@ static size_t follow(struct gs_classes *c)
 /* exe= by a link, as /usr/bin/python3 is one: the kernel shows the program that it leads to. */
 static void exe_by_a_link(void **state)
 {
-	char dir[] = "/tmp/test_classify.XXXXXX", link[64], rule[96], why[GS_WHY_LEN];
+	char dir[] = "/tmp/test_classify.XXXXXX", link[64], rule[96], why[GS_WHY_LEN + 512];
 	struct gs_class_answer a;
 	struct gs_facts f = process(1000, "python3");
 	struct gs_classes *c = fresh();
@@ -487,6 +487,7 @@ static void a_containers_root_raises_nothing(void **state)
 	assert_int_equal(gs_classes_allow(c, "lc uid=0", NULL), 0);
 	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
 	gs_classify_facts(c, &f, &a, NULL);
+	assert_true(a.root_passed);
 	assert_non_null(strstr(a.why, "rule 'comm=server -> lc' passed over: a container's root "
 				      "chose it; use cgroup= or namespace="));
 	f.root = GS_ROOT_UNKNOWN;

@@ -151,6 +151,16 @@ static void a_policy_other_than_configured(void **state)
 	assert_non_null(strstr(only(GS_FINDING_POLICY_DIFFERS)->text, "names policy none"));
 }
 
+static void rules_that_are_passed_over_are_a_note(void **state)
+{
+	struct gs_state_facts s = { .daemon = true, .root_passed = 2 };
+
+	anew();
+	gs_verdict_state(&s, &found);
+	assert_int_equal(gs_verdict_level(only(GS_FINDING_ROOT_PASSED)->kind), GS_LEVEL_NOTE);
+	assert_non_null(strstr(only(GS_FINDING_ROOT_PASSED)->text, "2 programs have no class"));
+}
+
 static void folders_without_a_watch_are_a_note(void **state)
 {
 	struct gs_state_facts s = { .daemon = true, .pods_unwatched = 1 };
@@ -732,6 +742,7 @@ int main(void)
 		cmocka_unit_test(a_policy_that_died),
 		cmocka_unit_test(programs_without_a_class_that_wait),
 		cmocka_unit_test(a_policy_other_than_configured),
+		cmocka_unit_test(rules_that_are_passed_over_are_a_note),
 		cmocka_unit_test(folders_without_a_watch_are_a_note),
 		cmocka_unit_test(dry_run_is_a_note),
 		cmocka_unit_test(a_driver_that_is_not_known),
