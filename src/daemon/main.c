@@ -129,10 +129,15 @@ static void reload_done(void *user, struct gs_config *next, int r, const struct 
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
+static void reload_waits(void *user)
+{
+	sd_notify(0, "STATUS=watching; a reload waits for a name service or a file");
+}
+
 /* Reads the configuration again. If it is broken, the old one stays in force. */
 static void reload(struct running *run)
 {
-	const struct gs_service_reload how = { read_again, reload_done, run };
+	const struct gs_service_reload how = { read_again, reload_done, reload_waits, run };
 	struct gs_error err = { 0 };
 	int r;
 

@@ -26,8 +26,9 @@
 struct gs_reload {
 	struct gs_task task;
 	struct gs_service_reload how;
-	bool again; /* another one was asked for meanwhile */
-	bool ends;  /* the instance ends */
+	sd_event_source *late; /* tells that it takes long */
+	bool again;            /* another one was asked for meanwhile */
+	bool ends;             /* the instance ends */
 	/* made by the thread */
 	struct gs_config *config;
 	struct gs_declared made;
@@ -35,6 +36,7 @@ struct gs_reload {
 	int code;
 };
 
+#define LATE_US 3000000ull
 #define LEAVE_MS 1000 /* at the daemon's end, for a name service that does not answer */
 
 /*
@@ -121,6 +123,18 @@ static void reload_work(struct gs_task *e)
 		l->code = gs_config_declare(l->config, GS_NAMING_STRICT, &l->made, &l->err);
 }
 
+static int on_late(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_reload *l = user;
+
+	l->late = sd_event_source_disable_unref(l->late);
+	gs_log(LOG_WARNING, "the new configuration is not in force yet: a name service, or a file "
+			    "that it is in, does not answer");
+	if (!l->ends)
+		l->how.waits(l->how.user);
+	return 0;
+}
+
 static void reload_end(struct gs_task *e)
 {
 	struct gs_reload *l = (struct gs_reload *)e;
@@ -128,6 +142,7 @@ static void reload_end(struct gs_task *e)
 	struct gs_error err = { 0 };
 
 	s->reload = NULL;
+	l->late = sd_event_source_disable_unref(l->late);
 	if (l->ends) {
 		gs_task_unref(e);
 		return;
@@ -172,6 +187,8 @@ int gs_service_reload(struct gs_service *s, const struct gs_service_reload *how,
 		return gs_fail(err, r, "no thread: %s", strerror(-r));
 	}
 	s->reload = l;
+	/* without a timer it only is not told */
+	sd_event_add_time_relative(s->hub->event, &l->late, CLOCK_BOOTTIME, LATE_US, 0, on_late, l);
 	return 0;
 }
 
@@ -182,6 +199,7 @@ void gs_reload_end(struct gs_service *s)
 	if (!l)
 		return;
 	l->ends = true;
+	l->late = sd_event_source_disable_unref(l->late);
 	gs_task_leave(&l->task, LEAVE_MS);
 	s->reload = NULL;
 }

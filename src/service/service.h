@@ -62,6 +62,8 @@ struct gs_service_reload {
 	 * and the old one may be freed. Otherwise the old one stays in force.
 	 */
 	void (*done)(void *user, struct gs_config *config, int r, const struct gs_error *err);
+	/* Called in the loop if the reading takes long. */
+	void (*waits)(void *user);
 	void *user;
 };
 /*
