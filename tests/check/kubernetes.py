@@ -126,6 +126,13 @@ conf = named["ConfigMap", "gpusched"]["data"]["gpusched.conf"]
 uid = [o["securityContext"]["runAsUser"] for _, _, o in containers(manifest) if o["name"] == "exporter"][0]
 check(f"AllowTrace = uid={uid}\n" in conf, "its user may see series by pod", conf)
 
+sources = open("src/process/pod_bundles.c", encoding="utf-8").read() + open("src/process/pod_names.h", encoding="utf-8").read()
+folders = set(re.findall(r'"(/[^"]*/k8s\.io)"', re.sub(r'"\s*"', "", sources)))
+mounts = [m for _, _, one in containers(manifest) if one["name"] == "daemon" for m in one["volumeMounts"]]
+hosts = {v["name"]: v["hostPath"]["path"] for _, spec, _ in containers(manifest) for v in spec["volumes"] if "hostPath" in v}
+mounted = {m["mountPath"] for m in mounts if m.get("mountPropagation") == "HostToContainer" and hosts[m["name"]] == m["mountPath"]}
+check(len(folders) == 4 and folders == mounted, "every folder of bundles that is read by default is mounted", folders ^ mounted)
+
 values = load(read("chart/values.yaml"))[0]
 templates = "\n---\n".join(read(f"chart/templates/{t}.yaml") for t in ("config", "guardian", "daemon"))
 chart = by_name(render(templates, values))

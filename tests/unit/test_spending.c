@@ -183,6 +183,22 @@ static void cgroups_that_systemd_has_escaped(void **state)
 	assert_false(over(7, "/b.slice"));
 }
 
+/* A container that is made anew has another id; what is above it keeps its name. */
+static void a_budget_outlives_containers(void **state)
+{
+#define A "/docker-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.scope"
+#define B "/docker-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.scope"
+	BEGIN("cgroup=/inference.slice gpu_seconds=10 per=day",
+	      "cgroup=/web.slice/docker-* gpu_seconds=10 per=day");
+	gs_spending_past_over(&s);
+	charge(0, "/inference.slice" A, 6, NOON);
+	charge(0, "/inference.slice" B, 5, NOON);
+	assert_true(over(0, "/inference.slice" B));
+	charge(0, "/web.slice" A, 6, NOON);
+	charge(0, "/web.slice" B, 5, NOON);
+	assert_false(over(0, "/web.slice" A) || over(0, "/web.slice" B));
+}
+
 static void a_period_ends(void **state)
 {
 	BEGIN("uid=7 gpu_seconds=10 per=day");
@@ -318,6 +334,7 @@ int main(void)
 		cmocka_unit_test(periods),
 		cmocka_unit_test_teardown(users_and_cgroups, done),
 		cmocka_unit_test_teardown(cgroups_that_systemd_has_escaped, done),
+		cmocka_unit_test_teardown(a_budget_outlives_containers, done),
 		cmocka_unit_test_teardown(a_period_ends, done),
 		cmocka_unit_test_teardown(no_clock_makes_it_stricter, done),
 		cmocka_unit_test_teardown(what_was_used_before, done),
