@@ -171,6 +171,23 @@ static void broken_files_are_refused_with_the_line(void **state)
 	refused("just words\n", ":1:", "");
 }
 
+/* The parser has a buffer of 200 bytes, and took the rest of such a line for another one. */
+static void long_comments_set_nothing(void **state)
+{
+	struct sim_params a, b;
+	char text[4000];
+
+	sim_params_default(&a);
+	for (int n = 150; n < 3900; n = n < 260 ? n + 1 : n + 97) {
+		memset(text, ' ', sizeof(text));
+		memcpy(text, "[gpu]\n#", 7);
+		strcpy(text + 7 + n, "name = other\n");
+		content(text);
+		assert_int_equal(sim_params_load(path, &b, NULL), 0);
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +195,7 @@ int main(void)
 		cmocka_unit_test(installed_file_holds_the_defaults),
 		cmocka_unit_test(other_gpus_are_the_h200_with_other_times),
 		cmocka_unit_test(values_are_taken),
+		cmocka_unit_test(long_comments_set_nothing),
 		cmocka_unit_test(missing_file),
 		cmocka_unit_test(broken_files_are_refused_with_the_line),
 	};

@@ -350,9 +350,19 @@ static void as_json(void **state)
 	json_array_foreach(json_object_get(all, "traceEvents"), i, event) {
 		const char *cat = json_string_value(json_object_get(event, "cat"));
 		double dur = json_number_value(json_object_get(event, "dur"));
+		const char *name = json_string_value(json_object_get(event, "name"));
+		const char *ph = json_string_value(json_object_get(event, "ph"));
 
-		turns += cat && !strcmp(cat, "turn") && dur == 4000;
-		calls += cat && !strcmp(cat, "call") && dur == 300;
+		if (cat && !strcmp(cat, "turn")) { /* one slice, with its begin and its end */
+			assert_string_equal(name, "slice over");
+			assert_string_equal(ph, "X");
+			turns += dur == 4000;
+		}
+		if (cat && !strcmp(cat, "call")) {
+			assert_string_equal(name, "call set-timeslice");
+			assert_string_equal(ph, "X");
+			calls += dur == 300;
+		}
 		wants += cat && !strcmp(cat, "want") &&
 			 json_integer_value(json_object_get(json_object_get(event, "args"),
 							    "want.timeslice_us")) == 20;
