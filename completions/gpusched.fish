@@ -5,11 +5,8 @@ set -g __gpusched_bash (status dirname)/../../bash-completion/completions/gpusch
 test -r $__gpusched_bash; or set -g __gpusched_bash /usr/share/bash-completion/completions/gpusched
 
 function __gpusched_complete
-	bash -c '. "$1" && shift
-		compopt() { :; }
-		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-		_gpusched
-		printf "%s\n" "${COMPREPLY[@]}"' - $__gpusched_bash (commandline -opc) "$(commandline -ct)" 2>/dev/null |
+	bash -c '. "$1" && shift && _gpusched_print "$@"' - \
+		$__gpusched_bash (commandline -opc) "$(commandline -ct)" 2>/dev/null |
 		string match -v ''
 end
 

@@ -21,7 +21,7 @@ static const struct cli_opt doctor_opts[] = {
 
 static const struct cli_opt list_opts[] = {
 	{ "all", 'a', NULL, "a row for each TSG, copy engines' too" },
-	CLI_SCREEN_OPTS,
+	CLI_SCREEN_OPTS(cli_screen_of_list),
 	{ "watch", 0, NULL, "again every second, until SIGINT" },
 	END,
 };
@@ -41,13 +41,14 @@ static const struct cli_opt monitor_opts[] = {
 static const struct cli_opt status_opts[] = {
 	{ "for", 't', "TIME", "watch for TIME from now on instead of the last ten seconds" },
 	{ "all", 'a', NULL, "all programs, not just services and the first ones" },
-	CLI_SCREEN_OPTS,
+	CLI_SCREEN_OPTS(cli_screen_of_status),
 	END,
 };
 
 static const struct cli_opt stats_opts[] = {
-	{ "by", 'b', "WHOM", "sums by process, class, cgroup or gpu instead of counters" },
-	CLI_SCREEN_OPTS,
+	{ "by", 'b', "WHOM", "sums by process, class, cgroup or gpu instead of counters",
+	  cli_stats_by },
+	CLI_SCREEN_OPTS(cli_screen_of_stats),
 	END,
 };
 
@@ -56,10 +57,11 @@ static const struct cli_opt history_opts[] = {
 	  "from T on: 90m, 7d (ago), 07:00, yesterday, \"2026-11-22 07:00\" (24h)" },
 	{ "until", 'u', "T", "until T (now)" },
 	{ "by", 'b', "WHOM",
-	  "sums by process, user, cgroup, class, gpu, partition, pod, namespace or job (process)" },
+	  "sums by process, user, cgroup, class, gpu, partition, pod, namespace or job (process)",
+	  cli_history_by },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
-	CLI_SCREEN_OPTS,
+	CLI_SCREEN_OPTS(cli_screen_of_history),
 	END,
 };
 
@@ -206,7 +208,7 @@ static const struct cli_opt top_opts[] = {
 	{ "delay", 'd', "S", "seconds between two looks (1)" },
 	{ "wide", 0, NULL, "all columns, and one row per TSG" },
 	{ "process", 'p', NULL, "with --wide: one row per process" },
-	{ "sort", 0, "KEY", "by used, waited, turns or pid (used)" },
+	{ "sort", 0, "KEY", "by used, waited, turns or pid (used)", cli_top_sorts },
 	END,
 };
 

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/env.h"
+#include "basic/json_sheet.h"
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
@@ -260,10 +262,12 @@ static const char completion_values[] =
 	"\t\t[ \"$noun\" != policy ] || words=\"stock module hooked\"\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn ;;\n"
 	"\t--facts) COMPREPLY=($(compgen -W \"stock all\" -- \"$cur\")); return ;;\n"
-	"\t--by | -b)\n"
-	"\t\tCOMPREPLY=($(compgen -W \"process user cgroup class gpu\" -- \"$cur\"))\n"
+	"\t--by | -b | --sort)\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_words \"$noun $prev\")\" -- \"$cur\"))\n"
 	"\t\treturn ;;\n"
-	"\t--sort) COMPREPLY=($(compgen -W \"held waited turns pid\" -- \"$cur\")); return ;;\n"
+	"\t--columns)\n"
+	"\t\tCOMPREPLY=($(_gpusched_list \"$cur\" \"$(_gpusched_words \"$noun $prev\")\"))\n"
+	"\t\tcompopt -o nospace\n\t\treturn ;;\n"
 	"\t--load | --scheme)\n"
 	"\t\tCOMPREPLY=($(_gpusched_list \"$cur\" \"$(_gpusched_bench \"${prev#--}\")\"))\n"
 	"\t\tcompopt -o nospace\n\t\treturn ;;\n"
@@ -289,7 +293,24 @@ static const char completion_tail[] =
 	"\t[[ -z $words ]] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
 	"\treturn 0\n"
 	"}\n"
-	"complete -F _gpusched gpusched\n";
+	"complete -F _gpusched gpusched\n\n"
+	/* readline splits the word at a colon; other shells do not, and want the whole word back */
+	"# For other shells: prints what may stand in place of the last of WORDS...\n"
+	"_gpusched_print()\n{\n"
+	"\tlocal last=${!#} before= word\n\n"
+	"\tcompopt() { :; }\n"
+	"\tCOMP_WORDS=(\"$@\") COMPREPLY=()\n"
+	"\tif [[ $last == ?*:* ]]; then\n"
+	"\t\tbefore=${last%:*}:\n"
+	"\t\tCOMP_WORDS=(\"${@:1:$#-1}\" \"${last%:*}\" :)\n"
+	"\t\t[[ $last == *: ]] || COMP_WORDS+=(\"${last##*:}\")\n"
+	"\tfi\n"
+	"\tCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+	"\t_gpusched\n"
+	"\tfor word in \"${COMPREPLY[@]}\"; do\n"
+	"\t\tprintf '%s\\n' \"$before$word\"\n"
+	"\tdone\n"
+	"}\n";
 
 static void print_nouns(const struct cli_table *t, FILE *out)
 {
@@ -338,6 +359,42 @@ static void completion_topics(const struct cli_table *t, FILE *out)
 	fputs("\" ;;\n\tesac\n}\n\n", out);
 }
 
+static void completion_words_of(const struct cli_opt *o, FILE *out)
+{
+	CLEANUP_JSON json_t *words = json_object();
+	const char *word;
+	json_t *v;
+
+	o->words(words);
+	fputs(") echo \"", out);
+	json_object_foreach(words, word, v)
+		fprintf(out, "%s ", word);
+	fputs("\" ;;\n", out);
+}
+
+/* Writes what may follow the options of each command, as "VERB OPTION) echo WORDS". */
+static void completion_option_words(const struct cli_table *t, FILE *out)
+{
+	fputs("_gpusched_words()\n{\n\tcase $1 in\n", out);
+	for (size_t i = 0; i < t->n; i++) {
+		const char *noun = t->cmds[i].noun, *before = "\t";
+
+		for (const struct cli_opt *o = t->cmds[i].opts; o && o->name; o++) {
+			if (!o->words)
+				continue;
+			fprintf(out, "%s\"%s --%s\"", before, noun, o->name);
+			if (o->letter)
+				fprintf(out, " | \"%s -%c\"", noun, o->letter);
+			before = " | ";
+			if (o[1].words == o->words)
+				continue; /* together with the next one */
+			completion_words_of(o, out);
+			before = "\t";
+		}
+	}
+	fputs("\tesac\n}\n\n", out);
+}
+
 static void print_completion(const struct cli_table *t, FILE *out)
 {
 	char branches[128];
@@ -345,6 +402,7 @@ static void print_completion(const struct cli_table *t, FILE *out)
 	gs_rm_driver_branches_text(branches, sizeof(branches), " ", " ");
 	fputs(completion_head, out);
 	completion_topics(t, out);
+	completion_option_words(t, out);
 	fputs(completion_words, out);
 	fprintf(out, "\t--branch) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
 		branches);

@@ -484,17 +484,44 @@ static const struct {
 	const char *by;
 	const struct gs_column *columns;
 	size_t n;
+	bool of_stats; /* `stats --by` knows it, too */
 } tables[] = {
-	{ "process", by_process, GS_COUNT(by_process) },
+	{ "process", by_process, GS_COUNT(by_process), true },
 	{ "user", by_user, GS_COUNT(by_user) },
-	{ "cgroup", by_cgroup, GS_COUNT(by_cgroup) },
-	{ "class", by_class, GS_COUNT(by_class) },
-	{ "gpu", by_gpu, GS_COUNT(by_gpu) },
+	{ "cgroup", by_cgroup, GS_COUNT(by_cgroup), true },
+	{ "class", by_class, GS_COUNT(by_class), true },
+	{ "gpu", by_gpu, GS_COUNT(by_gpu), true },
 	{ "partition", by_partition, GS_COUNT(by_partition) },
 	{ "pod", by_pod, GS_COUNT(by_pod) },
 	{ "namespace", by_namespace, GS_COUNT(by_namespace) },
 	{ "job", by_job, GS_COUNT(by_job) },
 };
+
+void cli_history_by(json_t *words)
+{
+	for (size_t i = 0; i < GS_COUNT(tables); i++)
+		json_object_set_new(words, tables[i].by, json_true());
+}
+
+void cli_stats_by(json_t *words)
+{
+	for (size_t i = 0; i < GS_COUNT(tables); i++)
+		if (tables[i].of_stats)
+			json_object_set_new(words, tables[i].by, json_true());
+}
+
+void cli_screen_of_history(json_t *names)
+{
+	for (size_t i = 0; i < GS_COUNT(tables); i++)
+		cli_screen_names(names, tables[i].columns, tables[i].n);
+}
+
+void cli_screen_of_stats(json_t *names)
+{
+	for (size_t i = 0; i < GS_COUNT(tables); i++)
+		if (tables[i].of_stats)
+			cli_screen_names(names, tables[i].columns, tables[i].n - (i ? 0 : LIFE));
+}
 
 /* ---- CSV: the keys of the JSON, in its order ------------------------------------------------- */
 

@@ -205,6 +205,12 @@ static const struct gs_column wide_columns[] = {
 	{ "channel_list", "CHANNELS", GS_COL_WRAP | GS_COL_WIDE, .cell = cli_detail_channels },
 };
 
+void cli_screen_of_list(json_t *names)
+{
+	cli_screen_names(names, columns, GS_COUNT(columns));
+	cli_screen_names(names, wide_columns, GS_COUNT(wide_columns));
+}
+
 /* ---- below the table ------------------------------------------------------------------------- */
 
 /* One line for each process that was parked once: what its end may do to the host. */

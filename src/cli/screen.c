@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* screen.c - prints tables, objects and notes */
-#include "cli/verbs_look.h"
+#include "cli/screen.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -23,11 +23,21 @@ static const char *name_of(const struct gs_column *col)
 
 /* ---- which columns --------------------------------------------------------------------------- */
 
+void cli_screen_names(json_t *names, const struct gs_column *cols, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (name_of(&cols[i]))
+			json_object_set_new(names, name_of(&cols[i]), json_true());
+}
+
 static int find_column(const struct gs_column *cols, size_t n, const char *name, size_t len,
 		       const struct gs_column **ret)
 {
 	CLEANUP_FREE char *all = NULL;
+	CLEANUP_JSON json_t *names = json_object();
 	size_t size;
+	const char *key;
+	json_t *v;
 	FILE *f;
 
 	for (size_t i = 0; i < n; i++) {
@@ -39,9 +49,10 @@ static int find_column(const struct gs_column *cols, size_t n, const char *name,
 		}
 	}
 	f = open_memstream(&all, &size);
-	for (size_t i = 0; f && i < n; i++)
-		if (name_of(&cols[i]))
-			fprintf(f, "%s%s", ftell(f) ? ", " : "", name_of(&cols[i]));
+	cli_screen_names(names, cols, n);
+	json_object_foreach(names, key, v)
+		if (f)
+			fprintf(f, "%s%s", ftell(f) ? ", " : "", key);
 	if (f)
 		fclose(f);
 	return cli_fail(-EINVAL, "no column is named '%.*s': %s", (int)len, name, all ? all : "");

@@ -191,6 +191,11 @@ static const struct gs_column columns[] = {
 	{ NULL, "STATE", .cell = state, .name = "state" },
 };
 
+void cli_screen_of_status(json_t *names)
+{
+	cli_screen_names(names, columns, GS_COUNT(columns));
+}
+
 /* Prints programs: at most @most rows, since a person reads some ten lines, but all services. */
 static int print_tsgs(const struct cli *c, const json_t *tsgs, const json_t *ended_rows,
 		      size_t most, bool samples)

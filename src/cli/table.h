@@ -8,6 +8,7 @@
 #ifndef GPUSCHED_CLI_TABLE_H
 #define GPUSCHED_CLI_TABLE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct cli_opt {
 	/* what follows the option; "=X": X may follow; NULL: the option is a flag */
 	const char *arg;
 	const char *help;
+	void (*words)(json_t *ret); /* adds what may follow, for completions; may be NULL */
 };
 
 #define CLI_JSON (1u << 0)    /* the verb prints, so it has --json */

@@ -452,6 +452,12 @@ static int on_terminal(struct view *v)
 		 : GS_EXIT_OK;
 }
 
+void cli_top_sorts(json_t *words)
+{
+	for (enum gs_top_sort i = 0; i < GS_SORTS; i++)
+		json_object_set_new(words, gs_top_layout_sort_name(i), json_true());
+}
+
 static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 {
 	const char *sort = cli_opt(c, "sort");

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "basic/json_sheet.h"
+#include "cli/screen.h"
 
 struct cli;
 
@@ -39,32 +39,16 @@ bool cli_status_is_untold(const json_t *says);
 /* Returns why nothing was done after an answer; NULL: all was done. Not a verb. */
 const char *cli_client_not_done(const json_t *answer);
 
-/* ---- screen.c -------------------------------------------------------------------------------- */
-
-/*
- * Options of `list`, `status`, `history` and `stats --by`. By default their tables have few columns,
- * and lines of at most 100 characters, on a terminal and elsewhere.
- */
-#define CLI_SCREEN_OPTS \
-	{ "wide", 0, NULL, "all columns" }, \
-		{ "columns", 0, "NAME,...", "these columns, named by their keys in --json" }, \
-	{ \
-		"sort", 0, "NAME", "sort by this column: the largest number first" \
-	}
-
-/* Prints @rows as a table, and not as JSON; returns an enum gs_exit. */
-int cli_screen_table(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
-/* Sorts rows by the value of --sort, if it is there; returns an enum gs_exit. */
-int cli_screen_sort(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
-/* The width of these screens: of the terminal, but at most 100. */
-size_t cli_screen_width(const struct cli *c);
-/* Prints a note below the table, wrapped. */
-void cli_screen_note(const struct cli *c, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* ---- screens ---------------------------------------------------------------------------------- */
 
 /* These print a verb's answer. */
 int cli_print_list(const struct cli *c, const char *target, const json_t *answer);
 int cli_print_status(const struct cli *c, const json_t *answer);
 int cli_print_history(const struct cli *c, const char *by, bool of_events, const json_t *answer);
+
+/* Add the words that may follow an option, as keys of @words. */
+void cli_history_by(json_t *words);
+void cli_stats_by(json_t *words);
+void cli_top_sorts(json_t *words);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

@@ -82,21 +82,30 @@ is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | x
 	"$(realpath "$root/share/gpusched/scenarios")" "an installed gpusched finds the installed scenarios"
 is "$(installed run --agent -- sed -n 's|.* \(/.*libgpusched-agent.so\)|\1|p' /proc/self/maps | sort -u)" "$(realpath "$lib/libgpusched-agent.so")" \
 	"the installed gpusched takes the agent beside it"
-# Each shell's completion of `gpusched WORDS`, sorted.
+# Each shell's completion of `gpusched WORDS`, sorted. The program knows one process.
+mkdir "$scratch/one_process"
+cat >"$scratch/one_process/gpusched" <<-EOF
+	#!/bin/sh
+	[ "\$*" != "list --json" ] || exec echo '{"id":7,"pid":4242,"comm":"train"}'
+	[ "\$*" != "class list --json" ] || exec echo '{"name":"night"}'
+	exec "$root/bin/gpusched" "\$@"
+EOF
+chmod +x "$scratch/one_process/gpusched"
+# Readline gives a word with a colon as several.
 bash_completes() { # WORDS...
-	PATH=$root/bin:$PATH bash -c '. "$1" && shift; compopt() { :; }
+	PATH=$scratch/one_process:$PATH bash -c '. "$1" && shift; compopt() { :; }
 		COMP_WORDS=(gpusched "$@") COMP_CWORD=$#; _gpusched; printf "%s\n" "${COMPREPLY[@]}"' - \
 		"$root/share/bash-completion/completions/gpusched" "$@" | sort | xargs
 }
 zsh_completes() {
-	PATH=$root/bin:$PATH zsh -fc 'fpath=($1/share/zsh/vendor-completions); shift; words=(gpusched "$@") CURRENT=$#words
+	PATH=$scratch/one_process:$PATH zsh -fc 'fpath=($1/share/zsh/vendor-completions); shift; words=(gpusched "$@") CURRENT=$#words
 		compadd() { shift "$@[(i)--]"; print -rl -- "$@"; }
 		_files() { print -rl -- *; }
 		complete_it() { source $fpath[1]/_gpusched; }
 		complete_it' - "$root" "$@" | sort | xargs
 }
 fish_completes() {
-	PATH=$root/bin:$PATH fish --no-config -c 'source $argv[1]; complete -C "gpusched $argv[2..]"' \
+	PATH=$scratch/one_process:$PATH fish --no-config -c 'source $argv[1]; complete -C "gpusched $argv[2..]"' \
 		"$root/share/fish/vendor_completions.d/gpusched.fish" "$@" | sort | xargs
 }
 verbs=$("$gpusched" help | sed -n 's/^  \([a-z][a-z ]*[a-z]\)   *.*/\1/p')
@@ -111,8 +120,20 @@ for shell in zsh fish; do
 		done
 	done <<<"$verbs"
 	is "$bad" "" "$shell completes each verb and its options as bash does"
+	is "$(${shell}_completes list class:) $(${shell}_completes class set pid:) $(${shell}_completes class set pid:4)" \
+		"class:night pid:4242 pid:4242" "$shell completes what follows a colon, in the same word"
+	is "$(${shell}_completes list --columns pid,tsg)" "$(bash_completes list --columns pid,tsg)" \
+		"$shell completes the last of several columns"
 done
 is "$(bash_completes policy st)" "start stop" "bash completes verbs"
+is "$(bash_completes list class :) $(bash_completes class set pid : 4)" "night 4242" "bash completes what follows a colon"
+is "$(bash_completes list --sort gpu_t) $(bash_completes status --columns pid,turns_)" "gpu_time_ns pid,turns_per_s" \
+	"columns are completed, the last one of several, too"
+is "$(bash_completes history --sort when)/$(bash_completes stats --sort when)/$(bash_completes stats --sort comm)" \
+	"when//comm" "a verb's own columns are offered"
+is "$(bash_completes top --sort '')" "pid turns used waited" "top offers its own order"
+is "$(bash_completes history -b p) / $(bash_completes stats --by '')" \
+	"partition pod process / cgroup class gpu process" "a verb's own sums are offered"
 # Production machines need no test tools: only `make test` installs them.
 mkdir -p "$scratch/bin"
 printf '#!/bin/sh\necho "ii  none"\n' >"$scratch/bin/dpkg-query"
