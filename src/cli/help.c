@@ -19,18 +19,75 @@ static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
 }
 
-void cli_help_usage(const struct cli_table *t, FILE *out)
+/* True if this is the first entry of its noun in the table. */
+static bool first_of_noun(const struct cli_table *t, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(t->cmds[j].noun, t->cmds[i].noun))
+			return false;
+	return true;
+}
+
+/* The nouns of `help`, in its order, each between blanks. Those in no group come last. */
+static const struct {
+	const char *head, *nouns;
+} groups[] = {
+	{ "Every day", " status top advise run restore " },
+	{ "Who has the GPUs, and who had them",
+	  " list gpus monitor history stats budget trace observe " },
+	{ "Classes and policies", " class policy " },
+	{ "One program's turns and memory", " set preempt suspend resume park unpark parked " },
+	{ "To try and to measure", " doctor demo sim bench qualify " },
+};
+
+static void print_noun(const struct cli_table *t, FILE *out, const char *noun, size_t len)
 {
 	char name[64];
 
-	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
-	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
-	      out);
 	for (size_t i = 0; i < t->n; i++) {
+		if (strlen(t->cmds[i].noun) != len || strncmp(t->cmds[i].noun, noun, len) != 0)
+			continue;
 		name_of(&t->cmds[i], name, sizeof(name));
 		fprintf(out, "  %-17s %s\n", name, t->cmds[i].help);
 	}
+}
+
+static bool has_group(const char *noun)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), " %s ", noun);
+	for (size_t i = 0; i < GS_COUNT(groups); i++)
+		if (strstr(groups[i].nouns, word))
+			return true;
+	return false;
+}
+
+static void print_groups(const struct cli_table *t, FILE *out)
+{
+	size_t len;
+
+	for (size_t i = 0; i < GS_COUNT(groups); i++) {
+		fprintf(out, "%s:\n", groups[i].head);
+		for (const char *noun = groups[i].nouns + 1; *noun; noun += len + 1) {
+			len = strcspn(noun, " ");
+			print_noun(t, out, noun, len);
+		}
+		putc('\n', out);
+	}
+	fputs("More:\n", out);
+	for (size_t i = 0; i < t->n; i++)
+		if (first_of_noun(t, i) && !has_group(t->cmds[i].noun))
+			print_noun(t, out, t->cmds[i].noun, strlen(t->cmds[i].noun));
 	putc('\n', out);
+}
+
+void cli_help_usage(const struct cli_table *t, FILE *out)
+{
+	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
+	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
+	      out);
+	print_groups(t, out);
 	gs_term_wrap(
 		out,
 		"'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
@@ -165,15 +222,6 @@ static void print_man(const struct cli_table *t, FILE *out)
 		for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
 			man_opt(out, o);
 	}
-}
-
-/* True if this is the first entry of its noun in the table. */
-static bool first_of_noun(const struct cli_table *t, size_t i)
-{
-	for (size_t j = 0; j < i; j++)
-		if (!strcmp(t->cmds[j].noun, t->cmds[i].noun))
-			return false;
-	return true;
 }
 
 static void completion_case(FILE *out, const struct cli_cmd *cmd)

@@ -143,6 +143,11 @@ is "$("$gpusched" run -- echo --json -x)" "--json -x" "the command keeps its opt
 
 "$gpusched" help >"$scratch/help"
 like "$("$gpusched" --version)" '^gpusched [0-9]' "--version prints the version"
+is "$(sed -n '/^Every day:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$scratch/help" | xargs)" "status top advise run restore" \
+	"help begins with the five verbs of every day"
+is "$(sed -n 's/^\([A-Z].*\):$/\1/p' "$scratch/help" | head -1) $(grep -c '^[A-Z].*:$' "$scratch/help")" "Every day 6" \
+	"further verbs stand in groups"
+is "$(sed -n '/^More:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$scratch/help" | xargs)" "shell help" "each verb has its group"
 is "$("$gpusched" --help)" "$(cat "$scratch/help")" "--help prints the same as help"
 verbs=$(sed -n 's/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p' "$scratch/help" | sed 's/ *$//')
 ge "$(wc -l <<<"$verbs")" 30 "help lists the verbs"
