@@ -45,6 +45,12 @@ static const struct {
 
 #define DETAIL_COLUMN 14
 
+/* True if the check failed, and nobody has to care: its remedy is to do nothing. */
+static bool is_not_needed(bool ok, const char *remedy)
+{
+	return !ok && remedy && !strncmp(remedy, "nothing", strlen("nothing"));
+}
+
 /* Prints lines, not a table: texts may be long, and a new user sees them first. */
 static void print_checks(const json_t *rows)
 {
@@ -56,10 +62,13 @@ static void print_checks(const json_t *rows)
 		const char *detail = json_string_value(json_object_get(row, "detail"));
 		const char *remedy = json_string_value(json_object_get(row, "remedy"));
 		bool ok = json_is_true(json_object_get(row, "ok"));
+		bool spare = is_not_needed(ok, remedy), red = colour && !ok && !spare;
 
-		printf("%s%-3s%s %-9s ", colour && !ok ? "\033[31m" : "", ok ? "yes" : "no",
-		       colour && !ok ? "\033[0m" : "",
-		       json_string_value(json_object_get(row, "name")));
+		printf("%s%-3s%s %-9s ", red ? "\033[31m" : "",
+		       ok      ? "yes"
+		       : spare ? "-"
+			       : "no",
+		       red ? "\033[0m" : "", json_string_value(json_object_get(row, "name")));
 		gs_term_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
 		if (!remedy)
 			continue;

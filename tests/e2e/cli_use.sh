@@ -146,6 +146,10 @@ le "$(for words in "list --wide" "observe status" "observe launches" "sim run au
 	# shellcheck disable=SC2086
 	of_80 $words
 done | widest)" 80 "list --wide and other long outputs fit 80 columns"
+is "$("$gpusched" doctor | grep -A1 -E '^[^ ]+ +module ' | sed -E 's/^([^ ]+ +module).*/\1/; s/(do: nothing).*/\1/' | xargs)" \
+	"- module do: nothing" "doctor has - for what nobody needs"
+is "$(on_terminal "$gpusched" doctor | grep -E 'module ' | grep -c $'\e\[31m')" 0 "this is not red"
+is "$("$gpusched" doctor --json | jq -c '.checks[] | select(.name == "module").ok')" false "doctor --json has false for it"
 exits 0 "doctor --gpu succeeds with a GPU" "$gpusched" doctor --gpu
 if [ ! -e /proc/driver/nvidia/version ]; then
 	exits 3 "doctor --gpu without a GPU exits with 3" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
