@@ -30,7 +30,7 @@ struct gs_column {
 	int width; /* for streams: width to which the cell is padded */
 	/* May be NULL. Makes the cell's text from the whole row (malloc'd; NULL: "-"). */
 	char *(*cell)(const json_t *row);
-	/* May be NULL. The cell's colour on a terminal: "red", "yellow"; NULL: none. */
+	/* May be NULL. The cell's look on a terminal, such as "bold"; NULL: plain. */
 	const char *(*colour)(const json_t *row);
 	/*
 	 * 0: the column is always shown. On a narrow terminal, the column with the highest number

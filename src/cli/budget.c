@@ -48,7 +48,7 @@ static char *state(const json_t *row)
 
 static const char *state_colour(const json_t *row)
 {
-	return json_is_true(gs_json_at(row, "used_up")) ? "yellow" : NULL;
+	return json_is_true(gs_json_at(row, "used_up")) ? "bold" : NULL;
 }
 
 static const struct gs_column columns[] = {

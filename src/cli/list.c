@@ -50,7 +50,7 @@ static char *state(const json_t *row)
 
 static const char *state_colour(const json_t *row)
 {
-	return gs_cell_is_paused(row) ? "yellow" : NULL;
+	return gs_cell_is_paused(row) ? "bold" : NULL;
 }
 
 /* Shows a time in us; NULL: unknown. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -439,6 +440,11 @@ static int on_terminal(struct view *v)
 {
 	int r = gs_screen_open(gs_term_colour(stdout));
 
+	if (r == -ENODEV)
+		return cli_fail(
+			-EINVAL,
+			"top: TERM=%s is not known here: set TERM=xterm, or print by --batch",
+			getenv("TERM") ?: "");
 	if (r)
 		return cli_fail(-EINVAL, "top: this is no terminal: --batch prints without one");
 	v->t.has_cursor = true;

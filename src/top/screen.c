@@ -8,6 +8,7 @@
 
 static SCREEN *terminal;
 
+/* GS_STYLE_WARN is bold alone: yellow is not to be read on white. */
 static void set_colours(void)
 {
 	if (start_color() == ERR)
@@ -16,7 +17,6 @@ static void set_colours(void)
 	init_pair(GS_STYLE_LC, COLOR_CYAN, -1);
 	init_pair(GS_STYLE_BE, COLOR_GREEN, -1);
 	init_pair(GS_STYLE_OTHER, COLOR_MAGENTA, -1);
-	init_pair(GS_STYLE_WARN, COLOR_YELLOW, -1);
 	init_pair(GS_STYLE_BAD, COLOR_RED, -1);
 }
 
@@ -26,7 +26,7 @@ int gs_screen_open(bool colour)
 		return -ENOTTY;
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
-		return -ENOTTY;
+		return -ENODEV;
 	if (colour && has_colors())
 		set_colours();
 	cbreak();
@@ -60,7 +60,6 @@ static short pair_of(enum gs_style style)
 	case GS_STYLE_LC:
 	case GS_STYLE_BE:
 	case GS_STYLE_OTHER:
-	case GS_STYLE_WARN:
 	case GS_STYLE_BAD:
 		return (short)style;
 	default:

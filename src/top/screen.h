@@ -11,8 +11,8 @@
 enum gs_key { GS_KEY_NONE = 0, GS_KEY_UP = 0x10000, GS_KEY_DOWN, GS_KEY_RESIZE };
 
 /*
- * Takes over the terminal. -ENOTTY: standard input or output is not a terminal, or the terminal
- * type is unknown.
+ * Takes over the terminal. -ENOTTY: standard input or output is not a terminal. -ENODEV: nothing
+ * is known of terminals of the kind TERM.
  */
 int gs_screen_open(bool colour);
 /* Restores the terminal. Does nothing if no screen is open. */

@@ -111,6 +111,7 @@ mux resize-window -x 220 -y 24
 check "a wide window has user, cgroup and command" shows "root +gsload +(be|lc) .* gsload (be|lc) --(iter|kernel)"
 mux resize-window -x 80 -y 24
 check "the screen has colours" eval 'mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
+check "no text is yellow: that is not to be read on white" eval '! mux capture-pane -pe | grep -qaE $'"'\033\[([0-9;]*;)?(33|93)[m;]'"
 keys q
 check "q ends top, and the terminal works as before" shows '^ended 0'
 mux kill-server
@@ -119,6 +120,11 @@ check "top starts with NO_COLOR" shows '^GPU 0 \['
 check "NO_COLOR has no colours" eval '! mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
 keys C-c
 check "SIGINT ends top with success" shows '^ended 0'
+mux kill-server
+
+open_top 100x24 TERM=nonsense
+check "top says that it does not know this kind of terminal" shows "top: TERM=nonsense is not known here: set "
+check "top in such a terminal exits with 2" shows '^ended 2'
 mux kill-server
 
 # ---- without a terminal ----------------------------------------------------------------------------

@@ -235,7 +235,7 @@ static void json_stays(void **state)
 	}
 }
 
-/* Colours add nothing but escape sequences. */
+/* Colours add nothing but escape sequences. None is yellow, which nobody can read on white. */
 static void colours(void **state)
 {
 	CLEANUP_FREE char *plain = screen("list", "list", 100), *coloured = NULL;
@@ -245,6 +245,7 @@ static void colours(void **state)
 	coloured = screen("list", "list", 100);
 	setenv("NO_COLOR", "1", 1);
 	assert_non_null(strstr(coloured, "\033["));
+	assert_null(strstr(coloured, "33m"));
 	for (to = from = coloured; *from; from++) {
 		if (*from == '\033')
 			from = strchr(from, 'm');
