@@ -159,10 +159,10 @@ static void put_users(json_t *rows)
 static int print_text(struct view *v)
 {
 	struct gs_grid grid;
-	unsigned int rows = gs_top_layout_height(&v->t, v->rows),
-		     cols = (unsigned int)gs_term_width(stdout);
+	unsigned int cols = (unsigned int)gs_term_width(stdout) ?: BATCH_COLS;
+	unsigned int rows = gs_top_layout_height(&v->t, v->rows, cols);
 
-	if (gs_grid_new(rows < 8 ? 8 : rows, cols ? cols : BATCH_COLS, &grid))
+	if (gs_grid_new(rows < 8 ? 8 : rows, cols, &grid))
 		return -ENOMEM;
 	put_users(v->rows);
 	gs_top_layout_draw(&v->t, v->rows, &grid);

@@ -219,6 +219,8 @@ static bool leave_out(struct gs_columns *t)
 			out = i;
 	if (!columns[t->shown[out]].spare)
 		return false;
+	snprintf(t->left_out + strlen(t->left_out), sizeof(t->left_out) - strlen(t->left_out),
+		 "%s%s", *t->left_out ? ", " : "", columns[t->shown[out]].head);
 	t->n--;
 	memmove(&t->shown[out], &t->shown[out + 1], t->n - out);
 	memmove(&t->width[out], &t->width[out + 1], (t->n - out) * sizeof(*t->width));
@@ -248,6 +250,7 @@ void gs_columns_choose(struct gs_columns *t, const json_t *rows, unsigned int co
 
 	cols = !t->wide && cols > MOST_COLS ? MOST_COLS : cols;
 	t->n = 0;
+	t->left_out[0] = '\0';
 	for (size_t i = 0; i < GS_COUNT(columns); i++) {
 		if (!is_shown(t, &columns[i], gpus, cols))
 			continue;

@@ -16,6 +16,7 @@ struct gs_columns {
 	size_t n;
 	unsigned char shown[16];
 	unsigned int at[16], width[16];
+	char left_out[100]; /* headings of columns for which there is no room, with commas */
 };
 
 /* Chooses the columns for these rows. @cols: width of the screen. */

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/json_sheet.h"
+#include "basic/term.h"
 #include "top/cell.h"
 #include "top/columns.h"
 
@@ -351,30 +352,66 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		    paused, *t->filter ? "  filter: " : "", t->filter);
 }
 
+/* "wrong: TEXT" in lines of @cols; malloc'd, NULL: out of memory. */
+static char *finding_text(const json_t *finding, unsigned int cols)
+{
+	static const char before[] = "wrong: ";
+	char *all = NULL;
+	size_t size;
+	FILE *f = open_memstream(&all, &size);
+
+	if (!f)
+		return NULL;
+	fputs(before, f);
+	gs_term_wrap(f, text(finding, "text"), strlen(before), cols);
+	fclose(f);
+	return all;
+}
+
 /*
  * Draws findings of level "wrong", but leaves space for some rows. Returns the number of lines
- * drawn. @g NULL: draws none and returns how many lines all findings need.
+ * drawn. @g NULL: draws none and returns how many lines all findings need in @cols columns.
  */
-static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
+static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row,
+				  unsigned int cols)
 {
 	const json_t *f;
 	unsigned int n = 0;
 	size_t i;
 
 	json_array_foreach(t->findings, i, f) {
+		CLEANUP_FREE char *all = NULL;
+		char *line, *rest;
+
 		if (strcmp(text(f, "level"), "wrong") != 0)
 			continue;
-		if (g && row + n + 4 < g->rows)
-			gs_grid_put(g, row + n, 0, GS_STYLE_BAD, "wrong: %s", text(f, "text"));
-		n += !g || row + n + 4 < g->rows;
+		rest = all = finding_text(f, cols);
+		while ((line = strsep(&rest, "\n")) && *line) {
+			if (g && row + n + 4 >= g->rows)
+				return n;
+			if (g)
+				gs_grid_put(g, row + n, 0, GS_STYLE_BAD, "%s", line);
+			n++;
+		}
 	}
 	return n;
 }
 
-unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows)
+static struct gs_columns columns_of(const struct gs_top *t, const json_t *rows, unsigned int cols)
+{
+	struct gs_columns c = { .wide = t->wide,
+				.by_process = t->by_process,
+				.samples = gs_cell_has_samples(t->gpus) };
+
+	gs_columns_choose(&c, rows, cols);
+	return c;
+}
+
+unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows, unsigned int cols)
 {
 	return 2 + (t->strip ? 2 : 1) * (unsigned int)json_array_size(t->gpus) +
-	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
+	       (unsigned int)json_array_size(rows) + t->has_cursor +
+	       draw_findings(t, NULL, 0, cols) + !!*columns_of(t, rows, cols).left_out;
 }
 
 /* Draws as many rows as fit, and scrolls so that the chosen row is visible. */
@@ -386,6 +423,9 @@ static void draw_rows(const struct gs_top *t, const struct gs_columns *c, const 
 
 	for (unsigned int i = 0; i < room && first + i < json_array_size(rows); i++)
 		draw_row(t, c, json_array_get(rows, first + i), first + i, g, from + i);
+	if (*c->left_out && json_array_size(rows) < room)
+		gs_grid_put(g, from + (unsigned int)json_array_size(rows), 0, GS_STYLE_PLAIN,
+			    "(too narrow for %s)", c->left_out);
 }
 
 static void draw_help(struct gs_grid *g, unsigned int at)
@@ -400,7 +440,8 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 		"c         set the class of the chosen program",
 		"z, r      pause the chosen row, let it run again",
 		"[BBLL%.]  time of class be (B), lc (L), others (#); switching (%); free (.)",
-		"|aab.a|   who had the GPU in the last second, by the letters of the rows",
+		"|aab.a|   who had the GPU in the last second: its row's letter, + from row 27 on,",
+		"          # for one without a row, . for nobody",
 		"USED      part of the time; HAD GPU: it may have idled, no samples tell",
 		"WAITED    part of the time; > : longer, not all waits are seen; -: not known",
 		"MEMORY    memory of the GPU that it holds",
@@ -413,9 +454,7 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 
 void gs_top_layout_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
-	struct gs_columns c = { .wide = t->wide,
-				.by_process = t->by_process,
-				.samples = gs_cell_has_samples(t->gpus) };
+	struct gs_columns c;
 	unsigned int at = 1;
 	const json_t *gpu;
 	size_t i;
@@ -432,11 +471,11 @@ void gs_top_layout_draw(const struct gs_top *t, const json_t *rows, struct gs_gr
 		if (t->strip)
 			draw_strip(t, gpu, rows, g, at++);
 	}
-	at += draw_findings(t, g, at);
+	at += draw_findings(t, g, at, g->cols);
 	if (t->help) {
 		draw_help(g, at);
 	} else {
-		gs_columns_choose(&c, rows, g->cols);
+		c = columns_of(t, rows, g->cols);
 		gs_columns_head(&c, g, at++);
 		draw_rows(t, &c, rows, g, at);
 	}

@@ -39,8 +39,8 @@ struct gs_top {
  * keep their places. The caller owns the reference.
  */
 json_t *gs_top_layout_rows(const struct gs_top *t);
-/* The number of lines that the whole screen needs. */
-unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows);
+/* The number of lines that the whole screen needs where it has @cols columns. */
+unsigned int gs_top_layout_height(const struct gs_top *t, const json_t *rows, unsigned int cols);
 void gs_top_layout_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
 
 #endif /* GPUSCHED_TOP_LAYOUT_H */

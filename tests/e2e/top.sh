@@ -54,6 +54,7 @@ GPU N [BAR] used N, switching N, free N %
  PID NAME CLASS USED WAITED MEMORY STATE
 a N gsload be N % N % M runs
 b N gsload lc N % - M runs
+(too narrow for USER)
 q quit s sort w wide g group / filter c class z pause r resume ? help" "the whole screen of 80 x 24 is as it should be"
 is "$(screen | wc -l)" 24 "the screen has 24 lines"
 like "$(bar_of)" '^B{30,}L{0,3}#?%*\.*$' "the bar has the classes' shares"

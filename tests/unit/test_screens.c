@@ -40,14 +40,15 @@ static int print_top(const struct cli *c, const json_t *answer)
 			    .wide = cli_opt(c, "wide"),
 			    .by_process = !cli_opt(c, "wide") };
 	CLEANUP_JSON json_t *rows = gs_top_layout_rows(&t);
-	size_t width = gs_term_width(stdout), i;
-	unsigned int height = gs_top_layout_height(&t, rows);
+	unsigned int width = (unsigned int)gs_term_width(stdout) ?: 100;
+	unsigned int height = gs_top_layout_height(&t, rows, width);
+	size_t i;
 	struct gs_grid g;
 	json_t *row;
 
 	json_array_foreach(rows, i, row)
 		json_object_set_new(row, "user", json_string(i ? "root" : "4001"));
-	assert_int_equal(gs_grid_new(20, width ? (unsigned int)width : 100, &g), 0);
+	assert_int_equal(gs_grid_new(20, width, &g), 0);
 	gs_top_layout_draw(&t, rows, &g);
 	g.rows = height;
 	gs_grid_print(&g, stdout);

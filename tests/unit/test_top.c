@@ -158,11 +158,36 @@ static void whole_screen(void **state)
 		"b     200 serve    lc          20 %       -        - runs\n"
 		"c     100 train    be          10 %   1.5 %        - paused by a person\n"
 		"d     300 other    be             -       -        - runs\n"
-		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+		"(too narrow for USER)\n"
+		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
 		"q quit  s sort  w wide  g group  / filter  c class  z pause  r resume  ? help\n");
 	assert_int_equal(style(&s, 4, 0), GS_STYLE_CHOSEN);
 	assert_int_equal(style(&s, 5, 19), GS_STYLE_LC);
 	assert_int_equal(style(&s, 6, 53), GS_STYLE_BAD);
+	end(&s);
+}
+
+/* No word of a finding is lost on a narrow screen. */
+static void findings_are_wrapped(void **state)
+{
+	static const char one[] = "[{\"level\":\"wrong\",\"text\":\"train and serve wait for each "
+				  "other, and 14 % of the "
+				  "time of GPU 0 goes into 1200 switches a second\"}]";
+	struct screen s = begin(24, 80);
+	json_t *findings = json_loads(one, 0, NULL);
+	CLEANUP_FREE char *text = NULL;
+	unsigned int without = gs_top_layout_height(&s.t, NULL, 80),
+		     wide = gs_top_layout_height(&s.t, NULL, 200);
+
+	s.t.findings = findings;
+	assert_int_equal(gs_top_layout_height(&s.t, NULL, 80), without + 2);
+	assert_int_equal(gs_top_layout_height(&s.t, NULL, 200), wide + 1);
+	draw(&s);
+	text = printed(&s);
+	assert_non_null(strstr(
+		text, "\nwrong: train and serve wait for each other, and 14 % of the time of GPU 0 "
+		      "goes\n       into 1200 switches a second\n      PID NAME"));
+	json_decref(findings);
 	end(&s);
 }
 
@@ -228,6 +253,9 @@ static void identity_where_there_is_room(void **state)
 
 static void help_explains_the_keys(void **state)
 {
+	static const char *const symbols[] = { "(B)",        "(L)",       "(#)",
+					       "(%)",        "(.)",       "row's letter",
+					       "+ from row", "# for one", ". for nobody" };
 	struct screen s = begin(24, 80);
 	CLEANUP_FREE char *text = NULL;
 
@@ -235,6 +263,9 @@ static void help_explains_the_keys(void **state)
 	draw(&s);
 	text = printed(&s);
 	assert_non_null(strstr(text, "pause the chosen row"));
+	/* each symbol of the bar and of the strip */
+	for (size_t i = 0; i < GS_COUNT(symbols); i++)
+		assert_non_null(strstr(text, symbols[i]));
 	assert_null(strstr(text, "TURNS/S"));
 	end(&s);
 }
@@ -448,6 +479,7 @@ int main(void)
 		cmocka_unit_test(wide_has_more),
 		cmocka_unit_test(identity_where_there_is_room),
 		cmocka_unit_test(help_explains_the_keys),
+		cmocka_unit_test(findings_are_wrapped),
 		cmocka_unit_test(rows_do_not_jump),
 		cmocka_unit_test(sorted_and_filtered),
 		cmocka_unit_test(processes),
