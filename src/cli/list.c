@@ -213,8 +213,8 @@ void cli_screen_of_list(json_t *names)
 
 /* ---- below the table ------------------------------------------------------------------------- */
 
-/* One line for each process that was parked once: what its end may do to the host. */
-static void print_restored(const json_t *rows)
+/* One note for each process that was parked once: what its end may do to the host. */
+static void print_restored(const struct cli *c, const json_t *rows)
 {
 	json_int_t last = 0, pid;
 	json_t *row;
@@ -225,9 +225,10 @@ static void print_restored(const json_t *rows)
 		if (!json_is_true(json_object_get(row, "restored")) || pid == last)
 			continue;
 		last = pid;
-		printf("restored: process %lld was parked and brought back; with drivers 595 and "
-		       "610 hosts hung when such a process was killed\n",
-		       pid);
+		cli_screen_note(c,
+				"restored: process %lld was parked and brought back; with drivers "
+				"595 and 610 hosts hung when such a process was killed",
+				(long long)pid);
 	}
 }
 
@@ -431,8 +432,8 @@ int cli_print_list(const struct cli *c, const char *target, const json_t *answer
 				   : "no program uses a GPU");
 	r = print_table(c, target, rows, ended);
 	if (!strcmp(target, "all"))
-		cli_print_parked(json_object_get(answer, "parked"));
-	print_restored(rows);
+		cli_print_parked(c, json_object_get(answer, "parked"));
+	print_restored(c, rows);
 	if (cli_client_not_done(answer))
 		cli_screen_note(c, "%s", cli_client_not_done(answer));
 	return r;

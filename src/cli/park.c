@@ -18,6 +18,7 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/park.h"
+#include "cli/screen.h"
 #include "gpusched/gpusched.h"
 #include "local/local.h"
 
@@ -314,7 +315,7 @@ int cli_parked(struct cli *c)
 	return cli_screen_rows(c, columns, GS_COUNT(columns), rows);
 }
 
-void cli_print_parked(const json_t *parked)
+void cli_print_parked(const struct cli *c, const json_t *parked)
 {
 	json_t *p;
 	size_t i;
@@ -323,12 +324,13 @@ void cli_print_parked(const json_t *parked)
 		CLEANUP_FREE char *since = since_cell(p), *by = by_cell(p);
 		const char *sign = json_string_value(json_object_get(p, "sign"));
 
-		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s%s%s%s\n",
-		       json_string_value(json_object_get(p, "state")),
-		       json_integer_value(json_object_get(p, "pid")),
-		       json_string_value(json_object_get(p, "comm")), by ? by : "-", gib(p),
-		       since ? ", since " : "", since ? since : "",
-		       sign ? ", until it works again (" : "", sign ? sign : "", sign ? ")" : "");
+		cli_screen_note(c, "%s: process %lld (%s), by %s, %.1f GiB%s%s%s%s%s",
+				json_string_value(json_object_get(p, "state")),
+				(long long)json_integer_value(json_object_get(p, "pid")),
+				json_string_value(json_object_get(p, "comm")), by ? by : "-",
+				gib(p), since ? ", since " : "", since ? since : "",
+				sign ? ", until it works again (" : "", sign ? sign : "",
+				sign ? ")" : "");
 	}
 }
 

@@ -12,8 +12,8 @@ int cli_park(struct cli *c);
 int cli_unpark(struct cli *c);
 int cli_parked(struct cli *c);
 
-/* Prints one line for each parked program, below a table. */
-void cli_print_parked(const json_t *parked);
+/* Prints one note for each parked program, below a table. */
+void cli_print_parked(const struct cli *c, const json_t *parked);
 /* True if any program is parked. Without the daemon, only root can see that. */
 bool cli_anybody_parked(void);
 /*

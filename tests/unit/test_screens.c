@@ -88,15 +88,31 @@ static void parse(const char *line, struct cli *ret)
 	assert_int_equal(cli_parse(cmd, argc - used, argv + used, ret, NULL), 0);
 }
 
+#define PARKED "parked" /* the answer of list, and notes on programs that were parked */
+
+static void park(json_t *answer)
+{
+	json_object_set_new(json_array_get(json_object_get(answer, "tsgs"), 0), "restored",
+			    json_true());
+	json_object_set_new(answer, "parked",
+			    json_pack("[{s:s,s:i,s:s,s:b,s:I,s:s}]", "state", "parked", "pid", 77,
+				      "comm", "a-train\ning", "by_policy", true, "bytes",
+				      (json_int_t)36 << 30, "sign",
+				      "a connection to 10.0.0.17, port 8000"));
+}
+
 static json_t *answer_of(const char *name)
 {
+	bool parked = !strcmp(name, PARKED);
 	CLEANUP_FREE char *path = NULL;
 	json_t *answer;
 
-	name = strcmp(name, "top") ? name : "status"; /* they have the same answer */
+	name = !strcmp(name, "top") ? "status" : parked ? "list" : name; /* the same answers */
 	assert_true(asprintf(&path, "%s/%s.json", getenv("GPUSCHED_SCREENS"), name) > 0);
 	answer = json_load_file(path, 0, NULL);
 	assert_non_null(answer);
+	if (parked)
+		park(answer);
 	return answer;
 }
 
@@ -217,6 +233,16 @@ static void golden(void **state)
 	}
 }
 
+static void notes_are_wrapped(void **state)
+{
+	CLEANUP_FREE char *text = screen("list", PARKED, 80), *piped = screen("list", PARKED, 0);
+
+	assert_non_null(strstr(text, "parked: process 77 (a-train\\x0aing), by policy, 36.0 GiB"));
+	assert_non_null(strstr(text, "was parked and brought back; with drivers"));
+	no_line_is_wider(text, 80);
+	no_line_is_wider(piped, 100);
+}
+
 /* The JSON does not depend on what the tables show. */
 static void json_stays(void **state)
 {
@@ -282,8 +308,11 @@ static void columns_and_sort(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),           cmocka_unit_test(json_stays),
-		cmocka_unit_test(colours),          cmocka_unit_test(wide_has_all),
+		cmocka_unit_test(golden),
+		cmocka_unit_test(json_stays),
+		cmocka_unit_test(notes_are_wrapped),
+		cmocka_unit_test(colours),
+		cmocka_unit_test(wide_has_all),
 		cmocka_unit_test(columns_and_sort),
 	};
 
