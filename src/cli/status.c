@@ -402,7 +402,9 @@ static void print_untold(const json_t *tsg)
 {
 	CLEANUP_FREE char *text = NULL;
 
-	if (!cli_status_is_untold(json_object_get(tsg, "policy_says")))
+	/* an agent that has seen no request yet is there all the same */
+	if (!cli_status_is_untold(json_object_get(tsg, "policy_says")) ||
+	    json_is_string(json_object_get(tsg, "requests_by")))
 		return;
 	if (asprintf(&text, "nobody is paused for requests of process %lld (%s): they are not seen",
 		     (long long)json_integer_value(json_object_get(tsg, "pid")),

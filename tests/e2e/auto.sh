@@ -59,6 +59,17 @@ like "$(status_lines)" "note: nobody is paused for requests of process $lc .*do:
 	"status says what would make holds possible"
 like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --class lc'" \
 	"advise says the same"
+mkfifo "$scratch/go"
+"$gpusched" run --agent --class lc -- "$helper" cuda serve 1 <"$scratch/go" >"$scratch/serve" 2>&1 &
+waits=$!
+at_end+=("$waits")
+exec 7>"$scratch/go"
+check "a service with an agent is up, and has had no request" wait_for 20 eval '[ "$(says "$waits")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
+is "$(status_lines | grep -E "requests of process ($waits|$lc) " | grep -oE "process [0-9]+" | sort -u)" "process $lc" \
+	"status asks for no agent where there is one"
+exec 7>&-
+kill $waits
+wait_for 10 gone $waits
 program be be
 second=$program
 check "of two BE the first runs, and the second is suspended" wait_for 10 eval 'suspended $second && ! suspended $first'
