@@ -275,8 +275,7 @@ static void put_time(FILE *f, const struct cli *c, const json_t *g)
 		fprintf(f, ", %.0f switches/s", gs_json_number(g, "switches_per_s"));
 }
 
-static int print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most,
-		     bool samples)
+static int print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
 {
 	const json_t *ended_rows = json_object_get(g, "ended");
 	json_t *tsgs = json_object_get(g, "tsgs");
@@ -295,7 +294,7 @@ static int print_gpu(const struct cli *c, const json_t *g, const char *policy, s
 		return cli_fail(-ENOMEM, "out of memory");
 	cli_screen_note(c, "%s", text);
 	if (json_array_size(tsgs) || json_array_size(ended_rows))
-		return print_tsgs(c, tsgs, ended_rows, most, samples);
+		return print_tsgs(c, tsgs, ended_rows, most, gs_cell_has_samples(g));
 	return GS_EXIT_OK;
 }
 
@@ -593,11 +592,10 @@ int cli_print_status(const struct cli *c, const json_t *o)
 	json_t *gpus = json_object_get(o, "gpus"), *x;
 	long long apart = apart_of(gpus);
 	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
-	bool samples = gs_cell_has_samples(gpus);
 	int r;
 
 	json_array_foreach(gpus, i, x) {
-		r = print_gpu(c, x, policy, most ? most : 1, samples);
+		r = print_gpu(c, x, policy, most ? most : 1);
 		if (r)
 			return r;
 	}

@@ -105,15 +105,9 @@ char *gs_cell_span(const json_t *gpu)
 	return asprintf(&all, "last %s", buf) < 0 ? NULL : all;
 }
 
-bool gs_cell_has_samples(const json_t *gpus)
+bool gs_cell_has_samples(const json_t *gpu)
 {
-	json_t *gpu;
-	size_t i;
-
-	json_array_foreach((json_t *)gpus, i, gpu)
-		if (number(gpu, "idle_pct") >= 0)
-			return true;
-	return false;
+	return number(gpu, "idle_pct") >= 0;
 }
 
 double gs_cell_waited(const json_t *row)

@@ -26,8 +26,8 @@ double gs_cell_used(const json_t *row);
  * figures.
  */
 char *gs_cell_span(const json_t *gpu);
-/* True if some GPU has such samples. Without them, used time is all the time that it held. */
-bool gs_cell_has_samples(const json_t *gpus);
+/* True if the GPU has such samples. Without them, used time is all the time that it held. */
+bool gs_cell_has_samples(const json_t *gpu);
 /* The part of the time in which it waited, in percent. Negative: unknown. */
 double gs_cell_waited(const json_t *row);
 /* True if it waited longer than that, since not all of its waits are seen. */

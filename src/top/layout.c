@@ -397,11 +397,26 @@ static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, uns
 	return n;
 }
 
+/* True if samples tell used time of each GPU that has figures. */
+static bool have_samples(const json_t *gpus)
+{
+	bool any = false;
+	json_t *gpu;
+	size_t i;
+
+	json_array_foreach((json_t *)gpus, i, gpu) {
+		if (number(gpu, "held_pct") >= 0 && !gs_cell_has_samples(gpu))
+			return false;
+		any |= gs_cell_has_samples(gpu);
+	}
+	return any;
+}
+
 static struct gs_columns columns_of(const struct gs_top *t, const json_t *rows, unsigned int cols)
 {
 	struct gs_columns c = { .wide = t->wide,
 				.by_process = t->by_process,
-				.samples = gs_cell_has_samples(t->gpus) };
+				.samples = have_samples(t->gpus) };
 
 	gs_columns_choose(&c, rows, cols);
 	return c;

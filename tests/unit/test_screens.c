@@ -101,18 +101,33 @@ static void park(json_t *answer)
 				      "a connection to 10.0.0.17, port 8000"));
 }
 
+#define MIXED "mixed" /* the answer of status, with a second GPU that has no samples */
+
+static void add_gpu(json_t *answer)
+{
+	json_t *gpus = json_object_get(answer, "gpus");
+	json_t *second = json_deep_copy(json_array_get(gpus, 0));
+
+	json_object_set_new(second, "gpu", json_integer(1));
+	json_object_set_new(second, "idle_pct", json_null());
+	json_array_append_new(gpus, second);
+}
+
 static json_t *answer_of(const char *name)
 {
-	bool parked = !strcmp(name, PARKED);
+	bool parked = !strcmp(name, PARKED), mixed = !strcmp(name, MIXED);
 	CLEANUP_FREE char *path = NULL;
 	json_t *answer;
 
-	name = !strcmp(name, "top") ? "status" : parked ? "list" : name; /* the same answers */
+	/* the same answers */
+	name = !strcmp(name, "top") || mixed ? "status" : parked ? "list" : name;
 	assert_true(asprintf(&path, "%s/%s.json", getenv("GPUSCHED_SCREENS"), name) > 0);
 	answer = json_load_file(path, 0, NULL);
 	assert_non_null(answer);
 	if (parked)
 		park(answer);
+	if (mixed)
+		add_gpu(answer);
 	return answer;
 }
 
@@ -243,6 +258,16 @@ static void notes_are_wrapped(void **state)
 	no_line_is_wider(piped, 100);
 }
 
+static void used_where_samples_tell(void **state)
+{
+	CLEANUP_FREE char *text = screen("status", MIXED, 100);
+	const char *second = strstr(text, "GPU 1,");
+
+	assert_non_null(second);
+	assert_true(strstr(text, " USED ") < second && strstr(text, " HAD GPU ") > second);
+	assert_null(strstr(second, " USED "));
+}
+
 /* The JSON does not depend on what the tables show. */
 static void json_stays(void **state)
 {
@@ -311,6 +336,7 @@ int main(void)
 		cmocka_unit_test(golden),
 		cmocka_unit_test(json_stays),
 		cmocka_unit_test(notes_are_wrapped),
+		cmocka_unit_test(used_where_samples_tell),
 		cmocka_unit_test(colours),
 		cmocka_unit_test(wide_has_all),
 		cmocka_unit_test(columns_and_sort),
