@@ -13,7 +13,7 @@ root=$scratch$prefix
 bad=
 for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,gpreempt.h,policy.bpf.h,abi.h} \
 	lib/systemd/system/{gpusched{d,-guardian}.service,run-gpusched-mps-users.mount} lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
-	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/examples/one_process.c lib/python3/dist-packages/gpusched.py share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
+	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/{README.md,examples/one_process.c} lib/python3/dist-packages/gpusched.py share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
 	share/bash-completion/completions/gpusched share/zsh/vendor-completions/_gpusched share/fish/vendor_completions.d/gpusched.fish share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
 	[ -s "$root/$file" ] || bad+=" $file"
 done

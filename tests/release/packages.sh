@@ -120,6 +120,8 @@ is "$(inside sh -c '[ -e /etc/systemd/system/multi-user.target.wants/gpuschedd.s
 	"the daemon starts with the machine, the exporter only once it is enabled"
 is "$(inside sh -c 'cd /usr/share/man && ls man8/gpusched.8.gz man8/gpuschedd.8.gz man5/gpusched.conf.5.gz \
 	man8/gpusched-exporter.8.gz man1/gsload.1.gz man8/gpusched-suspend.8.gz 2>/dev/null' | wc -l)" 6 "the manual pages are there"
+is "$(inside sh -c 'zcat /usr/share/man/man8/gpusched.8.gz | grep "^\.SH OVERVIEW"; head -1 /usr/share/doc/gpusched/README.md')" \
+	".SH OVERVIEW"$'\n'"# gpusched" "there are a first page and an overview"
 cp -r "$top/debian/tests" "$root/debs/"
 exits 0 "the path works on the simulated GPU" inside /debs/tests/path
 diag "$out"
