@@ -304,6 +304,17 @@ static char *paused(const json_t *row)
 						       : NULL;
 }
 
+/* Shows when it was there, and how long of that it was paused. */
+static char *life_and_pauses(const json_t *row)
+{
+	CLEANUP_FREE char *all = life(row), *some = paused(row);
+	char *text = NULL;
+
+	if (!all || !some)
+		return TAKE_PTR(all);
+	return asprintf(&text, "%s, paused %s", all, some) < 0 ? NULL : text;
+}
+
 /*
  * Shows a percentile of waits. It is the upper end of the range in which it lies, so the text is
  * a range, and never smaller: "< 4.2 ms".
@@ -433,6 +444,18 @@ static const struct gs_column by_process[] = {
 	{ NULL, "WHEN", .cell = life, .name = "when" },
 };
 #define LIFE 3 /* number of columns at the end that only `history` has */
+
+/* The columns of `history`: WHEN tells pauses, which have no column by default. */
+static void fold_pauses(const struct cli *c, struct gs_column *cols, size_t n)
+{
+	if (cli_opt(c, "wide") || cli_opt(c, "columns"))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (cols[i].cell == paused)
+			cols[i].flags |= GS_COL_WIDE;
+	cols[n - 1].cell = life_and_pauses;
+	cols[n - 1].flags |= GS_COL_WRAP;
+}
 
 static const struct gs_column by_user[] = {
 	{ "uid", "USER", .cell = cli_screen_user }, CLASS_COLUMN, GPU_COLUMN, FIGURES
@@ -624,6 +647,19 @@ static void print_flaws(const struct cli *c, const json_t *rows)
 				json_array_size(rows));
 }
 
+static int print_sums(const struct cli *c, const struct gs_column *columns, size_t n, bool has_life,
+		      json_t *rows)
+{
+	CLEANUP_FREE struct gs_column *cols = calloc(n, sizeof(*cols));
+
+	if (!cols)
+		return cli_fail(-ENOMEM, "out of memory");
+	memcpy(cols, columns, n * sizeof(*cols));
+	if (has_life)
+		fold_pauses(c, cols, n);
+	return cli_screen_table(c, cols, n, rows);
+}
+
 int cli_print_history_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
@@ -638,7 +674,7 @@ int cli_print_history_sums(const struct cli *c, const char *by, bool life, const
 	n = tables[i].n - (i || life ? 0 : LIFE);
 	/* in JSON each line says how its figures were obtained */
 	r = c->json ? cli_screen_sort(c, tables[i].columns, n, rows)
-		    : cli_screen_table(c, tables[i].columns, n, rows);
+		    : print_sums(c, tables[i].columns, n, !i && life, rows);
 	if (!r && c->json)
 		return cli_screen_rows_with(c, tables[i].columns, n, rows, "figures",
 					    json_object_get(answer, "figures"));

@@ -370,7 +370,7 @@ static void print_says(const json_t *tsg, const char *policy)
 		if (json_is_null(v))
 			continue;
 		fputs(n++ ? ", " : "", f);
-		put_words(f, key);
+		put_words(f, strcmp(key, "not_held") ? key : "not_paused");
 		fputc(' ', f);
 		if (json_is_string(v))
 			put_words(f, json_string_value(v));

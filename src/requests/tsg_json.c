@@ -121,7 +121,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
 	else if (rec->suspend_by == GPUSCHED_BY_REQUEST)
-		snprintf(text, sizeof(text), "held for tsg %llu's request",
+		snprintf(text, sizeof(text), "paused for tsg %llu's request",
 			 (unsigned long long)held_for(rs, rec));
 	else if (rec->suspend_by == GPUSCHED_BY_BUDGET)
 		snprintf(text, sizeof(text),

@@ -53,7 +53,7 @@ check "the LC has a long slice" wait_for 5 slice_is "$lc" 200000
 says() { "$gpusched" status --json | jq -c ".gpus[].tsgs[] | select(.pid == $1).policy_says | [.means, .not_held]"; }
 check "status says by which means LC is served, and why it has no holds" wait_for 10 eval \
 	'[ "$(says "$lc")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
-like "$("$gpusched" status --wide | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told" \
+like "$("$gpusched" status --wide | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not paused +requests not told" \
 	"status --wide says so in a line"
 like "$(status_lines)" "note: nobody is paused for requests of process $lc .*do: start it by 'gpusched run --class lc'" \
 	"status says what would make holds possible"
