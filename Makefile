@@ -14,6 +14,7 @@
 #   make vm-test    in virtual machines; ARCH=arm64: in arm64 ones, with what make cross builds
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
+#   make pictures   the pictures of README.md and docs/account.md, from this version
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
 #   make bundle     build/ and its libraries packed for a machine without them
@@ -29,7 +30,7 @@ SHELL := /bin/bash
 ARCH ?= $(if $(filter cross%,$(MAKECMDGOALS)),arm64)
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: cross cross-deps cross-test format all deps test-deps deb-deps image-deps image demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
+.PHONY: cross cross-deps cross-test format all deps test-deps deb-deps image-deps image demo check test test-release agent-test vm-test bench pictures lint bundle deb release install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -78,6 +79,9 @@ vm-test: test-deps $(if $(ARCH),cross)
 
 bench: all
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)
+
+pictures: all test-deps
+	@$(SUDO) tools/pictures.sh $(BUILD)
 
 lint: test-deps
 	@BUILD=$(BUILD) tests/run.sh -s check
