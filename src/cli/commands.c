@@ -47,8 +47,8 @@ static const struct cli_opt status_opts[] = {
 
 static const struct cli_opt stats_opts[] = {
 	{ "by", 'b', "WHOM", "sums by process, class, cgroup or gpu instead of counters",
-	  cli_stats_by },
-	CLI_SCREEN_OPTS(cli_screen_of_stats),
+	  cli_history_stats_by },
+	CLI_SCREEN_OPTS(cli_history_stats_columns),
 	END,
 };
 

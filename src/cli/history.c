@@ -526,7 +526,7 @@ void cli_history_by(json_t *words)
 		json_object_set_new(words, tables[i].by, json_true());
 }
 
-void cli_stats_by(json_t *words)
+void cli_history_stats_by(json_t *words)
 {
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (tables[i].of_stats)
@@ -539,7 +539,7 @@ void cli_screen_of_history(json_t *names)
 		cli_screen_names(names, tables[i].columns, tables[i].n);
 }
 
-void cli_screen_of_stats(json_t *names)
+void cli_history_stats_columns(json_t *names)
 {
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (tables[i].of_stats)

@@ -41,6 +41,6 @@ void cli_screen_note(const struct cli *c, const char *format, ...)
 void cli_screen_of_list(json_t *names);
 void cli_screen_of_status(json_t *names);
 void cli_screen_of_history(json_t *names);
-void cli_screen_of_stats(json_t *names);
+void cli_history_stats_columns(json_t *names);
 
 #endif /* GPUSCHED_CLI_SCREEN_H */

@@ -48,7 +48,7 @@ int cli_print_history(const struct cli *c, const char *by, bool of_events, const
 
 /* Add the words that may follow an option, as keys of @words. */
 void cli_history_by(json_t *words);
-void cli_stats_by(json_t *words);
+void cli_history_stats_by(json_t *words);
 void cli_top_sorts(json_t *words);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */
