@@ -166,6 +166,7 @@ struct gs_ledger {
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
 	unsigned int found[GS_FINDING_MAX]; /* findings about GPUs and TSGs at the last sample */
+	enum gs_counting counting;          /* at the last sample, if a finding needed it */
 };
 
 /* ledger_take.c: adds new work to all sums. */

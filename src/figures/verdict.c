@@ -451,15 +451,25 @@ static void judge_harmed(const struct gs_tsg_facts *t, struct gs_findings *ret)
  */
 static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
+	static const char count[] = "count launches: 'sudo gpusched observe launches on'",
+			  start[] = "start it by 'gpusched run --class lc', so that it tells of "
+				    "its requests";
+	static const struct {
+		const char *why, *remedy;
+	} ways[] = {
+		[GS_COUNTING_UNKNOWN] = { "no launches are counted", count },
+		[GS_COUNTING_OFF] = { "no launches are counted", count },
+		[GS_COUNTING_ON] = { "its launches are not counted", start },
+		[GS_COUNTING_REFUSED] = { "launches cannot be counted here", start },
+	};
 	const struct gs_tsg_rates *r = &t->window;
 
 	if (t->counted || !(r->turns_per_s > 0) || r->cut_pct >= MOSTLY_PCT)
 		return;
-	put_process(add(ret, GS_FINDING_WAITS_UNSEEN,
-			"count launches: sudo gpusched observe launches on",
+	put_process(add(ret, GS_FINDING_WAITS_UNSEEN, ways[t->counting].remedy,
 			"process %u (%s) of class lc: how long its requests wait is not known, "
-			"since no launches are counted",
-			t->pid, t->comm),
+			"since %s",
+			t->pid, t->comm, ways[t->counting].why),
 		    t, NAN);
 }
 

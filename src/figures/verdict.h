@@ -174,6 +174,9 @@ struct gs_kept_idle_facts {
 };
 void gs_verdict_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret);
 
+/* Whether launches are counted: says which remedy can work where they are not known. */
+enum gs_counting { GS_COUNTING_UNKNOWN, GS_COUNTING_OFF, GS_COUNTING_ON, GS_COUNTING_REFUSED };
+
 struct gs_tsg_facts {
 	uint64_t id;
 	uint32_t pid;
@@ -181,8 +184,9 @@ struct gs_tsg_facts {
 	const char *comm;
 	int gpu;
 	bool lc, waiting, suspended;
-	bool counted;       /* launches of this program are counted, or its requests told */
-	const char *policy; /* NULL: none runs */
+	bool counted;              /* launches of this program are counted, or its requests told */
+	enum gs_counting counting; /* of the instance; only read where @counted is false */
+	const char *policy;        /* NULL: none runs */
 	double calm_pct;
 	struct gs_tsg_rates window;
 	/* for how long it has waited while nothing of ours kept it off; 0: it does not, or unknown */

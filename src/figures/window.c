@@ -436,7 +436,7 @@ static void mark_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 }
 
 /* Adds facts that the samples do not have, for the few TSGs that a finding may be about. */
-static void put_record(const struct gs_figures *fig, const struct kept *k,
+static void put_record(struct gs_figures *fig, const struct kept *k,
 		       const struct gs_tsg_sums *grown, uint64_t now, struct gs_tsg_facts *t)
 {
 	struct gpusched_tsg rec;
@@ -445,6 +445,9 @@ static void put_record(const struct gs_figures *fig, const struct kept *k,
 		return;
 	t->suspended = rec.suspend_by != GPUSCHED_BY_NOBODY || rec.flags & GPUSCHED_TSG_HELD;
 	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES || gs_request_costs_known(fig, &rec);
+	if (t->lc && !t->counted)
+		gs_unread_launches(fig->hub, &fig->ledger->counting);
+	t->counting = fig->ledger->counting;
 	if (fig->hub->account)
 		t->stuck_ns = stuck_ns(fig, k, now);
 	t->still_ns = still_ns(k, &rec.task, grown, now);
@@ -528,6 +531,7 @@ void gs_window_mark(struct gs_figures *fig)
 	struct kept *k, *next;
 
 	memset(fig->ledger->found, 0, sizeof(fig->ledger->found));
+	fig->ledger->counting = GS_COUNTING_UNKNOWN;
 	if (!fig->ledger->all) {
 		forget_marks(fig);
 		return;

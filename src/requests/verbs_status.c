@@ -59,6 +59,7 @@ struct status {
 	uint64_t for_ms;          /* how long to watch; 0: looks back instead */
 	/* this request has turned launch counting on; launch counting is on for whatever reason */
 	bool leased, counted;
+	enum gs_counting counting;    /* filled in when a finding needs it */
 	struct gs_starting *starting; /* the start of launch counting */
 	struct gs_calm *calm;
 	struct gs_limits limits;
@@ -235,6 +236,8 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		      const struct gs_window_tsg *w, double calm)
 {
 	const char *class = gs_stats_class(rq->rs, rec->task.class_id);
+	bool counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES ||
+		       gs_request_costs_known(rq->rs->figures, rec);
 	char comm[GPUSCHED_COMM_LEN + 1];
 	struct gs_slo_counts slo;
 	uint64_t slo_ns;
@@ -243,6 +246,8 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	slo_ns = gs_ledger_recent_requests(rq->rs->figures, rec->task.id, &slo);
+	if (!counted && !strcmp(class, "lc"))
+		gs_unread_launches(rq->rs->hub, &t->counting);
 	gs_verdict_tsg(
 		&(struct gs_tsg_facts){
 			.id = rec->task.id,
@@ -254,8 +259,8 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 			.waiting = w->waiting,
 			.suspended = rec->suspend_by != GPUSCHED_BY_NOBODY ||
 				     rec->flags & GPUSCHED_TSG_HELD,
-			.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES ||
-				   gs_request_costs_known(rq->rs->figures, rec),
+			.counted = counted,
+			.counting = t->counting,
 			.policy = rq->rs->hub->policy ? gs_policy_running(rq->rs->hub->policy)->name
 						      : NULL,
 			.calm_pct = calm,

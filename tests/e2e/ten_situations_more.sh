@@ -34,6 +34,8 @@ mknod -m 666 "$scratch/fuse" c 10 229
 mount --bind "$scratch/fuse" /dev/fuse
 exits 3 "counting launches is refused" "$gpusched" observe launches on
 same_everywhere "counting refused" class=lc class=be waits-unseen
+said=$(jq -r '.findings[] | select(.finding == "waits-unseen").do' "$shots/status.json")
+is "$said" "start it by 'gpusched run --class lc', so that it tells of its requests" "the remedy is none that is refused"
 umount /dev/fuse
 end_load "$untold"
 

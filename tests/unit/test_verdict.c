@@ -397,7 +397,18 @@ static void waits_that_nobody_sees(void **state)
 	t.lc = true;
 	gs_verdict_tsg(&t, &found);
 	assert_int_equal(gs_verdict_level(only(GS_FINDING_WAITS_UNSEEN)->kind), GS_LEVEL_UNKNOWN);
-	assert_non_null(strstr(found.all[0].remedy, "observe launches on"));
+	assert_non_null(strstr(found.all[0].remedy, "'sudo gpusched observe launches on'"));
+	t.counting = GS_COUNTING_ON; /* it is on already, and does not reach this program */
+	anew();
+	gs_verdict_tsg(&t, &found);
+	assert_null(strstr(only(GS_FINDING_WAITS_UNSEEN)->remedy, "observe"));
+	assert_non_null(strstr(found.all[0].remedy, "'gpusched run --class lc'"));
+	t.counting = GS_COUNTING_REFUSED;
+	anew();
+	gs_verdict_tsg(&t, &found);
+	assert_null(strstr(only(GS_FINDING_WAITS_UNSEEN)->remedy, "observe"));
+	assert_non_null(strstr(found.all[0].remedy, "'gpusched run --class lc'"));
+	assert_non_null(strstr(found.all[0].text, "cannot be counted"));
 }
 
 static void the_worst_comes_first(void **state)
