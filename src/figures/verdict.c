@@ -19,6 +19,8 @@
  */
 #define MOSTLY_PCT 90
 
+#define REMEDY_LEN sizeof(((struct gs_finding *)NULL)->remedy)
+
 #define X(sym, name, level, text) { name, GS_LEVEL_##level },
 static const struct {
 	const char *name;
@@ -92,6 +94,30 @@ static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind
 	return f;
 }
 
+static const char *say(char ret[REMEDY_LEN], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static const char *say(char ret[REMEDY_LEN], const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(ret, REMEDY_LEN, format, ap);
+	va_end(ap);
+	return ret;
+}
+
+/* The remedy as text; it lasts as long as the block. */
+#define SAY(...) say((char[REMEDY_LEN]){ 0 }, __VA_ARGS__)
+
+/* Users act on their own programs, root on its own and on all others. */
+static const char *sudo(uid_t owner)
+{
+	return owner ? "" : "sudo ";
+}
+
+#define START_AUTO "start a policy: 'sudo gpusched policy start auto'"
+
 json_t *gs_verdict_json(const struct gs_finding *f)
 {
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "finding", gs_verdict_name(f->kind), "level",
@@ -163,13 +189,13 @@ static void judge_troubles(const struct gs_trouble_counts *rose, struct gs_findi
 		const char *what, *remedy;
 	} troubles[] = {
 		{ rose->stuck, GS_FINDING_STUCK, "calls to the driver do not return",
-		  "see 'gpusched stats'" },
+		  "see how often: 'gpusched stats'" },
 		{ rose->gave_up, GS_FINDING_GAVE_UP, "changes were given up after calls failed",
-		  "see 'gpusched list' and the log" },
+		  "see which programs lack them: 'gpusched list'" },
 		{ rose->log_lost, GS_FINDING_LOG_LOST, "records of the GPU's log were lost",
-		  "figures around them are unknown" },
+		  "nothing: figures around them are unknown, and the next ones known again" },
 		{ rose->table_full, GS_FINDING_TABLE_FULL, "the table of TSGs is full",
-		  "see 'gpusched list --all'" },
+		  "see who fills it: 'gpusched list --all'" },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(troubles); i++)
@@ -179,18 +205,16 @@ static void judge_troubles(const struct gs_trouble_counts *rose, struct gs_findi
 
 static void judge_death(const struct gs_state_facts *s, struct gs_findings *ret)
 {
-	char remedy[320];
 	struct gs_finding *f;
 
 	if (!s->died)
 		return;
-	snprintf(remedy, sizeof(remedy),
-		 "'gpusched policy get' has its words; %s%.200s, or 'sudo gpusched policy stop' if "
-		 "none is to run",
-		 s->died_start ? "sudo gpusched policy start " : "start it from its file again",
-		 s->died_start ? s->died_start : "");
-	f = add(ret, GS_FINDING_POLICY_DIED, remedy, "policy %s ended by itself: %s", s->died,
-		s->died_why);
+	f = add(ret, GS_FINDING_POLICY_DIED,
+		s->died_start
+			? SAY("start it again: 'sudo gpusched policy start %.200s'", s->died_start)
+			: "see its words by 'gpusched policy get', and start it from its "
+			  "file again",
+		"policy %s ended by itself: %s", s->died, s->died_why);
 	if (f)
 		f->since_ns = s->died_ns;
 }
@@ -199,7 +223,7 @@ static void judge_difference(const struct gs_state_facts *s, struct gs_findings 
 {
 	if (s->differs)
 		add(ret, GS_FINDING_POLICY_DIFFERS,
-		    "the log says why it did not start; then sudo systemctl reload gpuschedd",
+		    "mend what the log of gpuschedd says, then 'sudo systemctl reload gpuschedd'",
 		    "the configuration names policy %s, and %s runs",
 		    *s->differs ? s->differs : "none", s->policy ? s->policy : "none");
 }
@@ -216,10 +240,8 @@ static void judge_lines(const struct gs_state_facts *s, struct gs_findings *ret)
 			 s->waiting_budgets ? ", and a budget counts nothing so long" : "");
 	add(ret, GS_FINDING_LINES_LEFT,
 	    s->waiting < s->left_out
-		    ? "mend them: 'gpusched doctor' and the log say what is wrong; then sudo "
-		      "systemctl reload gpuschedd"
-		    : "wait: the name service is asked again, at least once a minute; the log has "
-		      "the name, and uid=N and gid=N need none",
+		    ? "mend what 'gpusched doctor' says, then reload gpuschedd"
+		    : "'gpusched doctor' has the name, which is asked for again each minute",
 	    "%zu line%s of the configuration %s left out: %s%s%s", s->left_out,
 	    s->left_out > 1 ? "s" : "", s->left_out > 1 ? "are" : "is", s->left_out_at,
 	    s->left_out > 1 ? " and others" : "", waiting);
@@ -227,14 +249,9 @@ static void judge_lines(const struct gs_state_facts *s, struct gs_findings *ret)
 
 static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret)
 {
-	char remedy[320];
-
-	snprintf(remedy, sizeof(remedy),
-		 "use a driver from %d to %d; or set UnknownDriver=yes where nothing else uses the "
-		 "GPU, and see with 'sudo gpusched qualify -o DIR' which calls this one takes, and "
-		 "to what effect",
-		 NV_BRANCH_FIRST, NV_BRANCH_LAST);
-	add(ret, GS_FINDING_DRIVER_UNKNOWN, remedy,
+	add(ret, GS_FINDING_DRIVER_UNKNOWN,
+	    SAY("use a driver from %d to %d, or try this one as 'gpusched doctor' says",
+		NV_BRANCH_FIRST, NV_BRANCH_LAST),
 	    "driver branch %u is not known: gpusched only watches, and does nothing to any TSG",
 	    s->unknown_branch);
 }
@@ -242,7 +259,7 @@ static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret
 void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 {
 	if (!s->daemon)
-		add(ret, GS_FINDING_NO_DAEMON, s->start_daemon,
+		add(ret, GS_FINDING_NO_DAEMON, SAY("start it: '%s'", s->start_daemon),
 		    "no daemon runs: nobody watches the GPUs");
 	judge_death(s, ret);
 	judge_difference(s, ret);
@@ -266,33 +283,43 @@ void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 		judge_driver(s, ret);
 	else if (s->dry_run)
 		add(ret, GS_FINDING_DRY_RUN,
-		    "set DryRun=no in gpusched.conf, and restart gpuschedd",
+		    "set DryRun=no in gpusched.conf, then 'sudo systemctl restart gpuschedd'",
 		    "DryRun=yes: nothing is done to any TSG, whatever is answered or logged");
+}
+
+/* The first word of @classes that does not raise a program above others; else the first. */
+static const char *other_class(const char *classes)
+{
+	const char *next = strchr(classes, ' ');
+
+	return !strncmp(classes, "lc ", 3) && next ? next + 1 : classes;
 }
 
 void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret)
 {
-	char remedy[160];
+	const char *other;
 
 	if (!c->policy && !strcmp(c->name, "lc")) {
-		add(ret, GS_FINDING_CLASS_IDLE, "sudo gpusched policy start auto",
+		add(ret, GS_FINDING_CLASS_IDLE, START_AUTO,
 		    "class lc has no effect without a policy");
 		return;
 	}
 	if (!strcmp(c->name, "normal")) { /* no policy acts on it; that is its purpose */
 		if (c->policy && c->beside_lc)
 			add(ret, GS_FINDING_CLASS_IDLE,
-			    "if they are to make room: gpusched class set pid:N be, or "
-			    "DefaultClass=be in gpusched.conf",
+			    "if they are to make room: 'sudo gpusched class set class:normal be'",
 			    "class normal keeps its own settings beside services: %zu %s", c->tsgs,
 			    c->tsgs == 1 ? "TSG" : "TSGs");
 		return;
 	}
 	if (!c->ignored)
 		return;
-	snprintf(remedy, sizeof(remedy), "give them a class that it acts on (%s)", c->acts_on);
-	add(ret, GS_FINDING_CLASS_IDLE, remedy, "policy %s does not act on class %s, of %zu %s",
-	    c->policy, c->name, c->tsgs, c->tsgs == 1 ? "TSG" : "TSGs");
+	other = other_class(c->acts_on);
+	add(ret, GS_FINDING_CLASS_IDLE,
+	    SAY("give them a class that it acts on (%s): 'sudo gpusched class set class:%s %.*s'",
+		c->acts_on, c->name, (int)strcspn(other, " "), other),
+	    "policy %s does not act on class %s, of %zu %s", c->policy, c->name, c->tsgs,
+	    c->tsgs == 1 ? "TSG" : "TSGs");
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -309,11 +336,11 @@ static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 		return;
 	if (g->mig)
 		f = add(ret, GS_FINDING_NO_MIG_LOG,
-			"nothing can be done: the driver keeps no log of a GPU in MIG mode",
+			"nothing: the driver keeps no log of a GPU in MIG mode",
 			"GPU %d is in MIG mode: who has it, and who waits, is not known", g->gpu);
 	else
 		f = add(ret, GS_FINDING_LOG_UNREAD,
-			"see 'gpusched doctor'; root can read it on a stock driver",
+			"see what keeps it from being read: 'gpusched doctor'",
 			"GPU %d: its log cannot be read: %s", g->gpu, g->reason);
 	if (f)
 		f->gpu = g->gpu;
@@ -332,9 +359,9 @@ static void judge_lost(const struct gs_gpu_facts *g, struct gs_findings *ret)
 	if (!gs_verdict_is_lossy(r->lost_pct))
 		return;
 	f = add(ret, GS_FINDING_LOST_TIME,
-		"start both by 'gpusched run --share', so that they need no switches ('gpusched "
-		"advise' says whether that fits); until then longer slices for class be (gpusched "
-		"set class:be timeslice=2ms)",
+		SAY("give class be longer slices: 'sudo gpusched set class:be,gpu:%d "
+		    "timeslice=2ms'",
+		    g->gpu),
 		"GPU %d loses %.0f %% of its time in %.0f switches a second: some program launches "
 		"kernel by kernel beside short slices",
 		g->gpu, r->lost_pct, r->switches_per_s);
@@ -361,7 +388,7 @@ void gs_verdict_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings
 	if (!k->policy || for_ns < KEPT_IDLE_NS)
 		return;
 	f = add(ret, GS_FINDING_KEPT_IDLE,
-		"'gpusched policy get' has its words, 'sudo gpusched policy stop' ends it",
+		"if that is not wanted, end the policy: 'sudo gpusched policy stop'",
 		"GPU %d is idle, and policy %s %s process %u (%s)", k->gpu, k->policy,
 		k->held ? "does not admit" : "suspends", k->pid, k->comm);
 	if (!f)
@@ -392,25 +419,26 @@ static void put_process(struct gs_finding *f, const struct gs_tsg_facts *t, doub
 
 static void judge_stuck(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
-	put_process(add(ret, GS_FINDING_NO_TURN,
-			"'gpusched resume' puts it back on the GPU for sure; 'gpusched list' shows "
-			"what was set",
-			"process %u (%s) has work and got no turn for %.0f s, though nothing of "
-			"gpusched keeps it off",
-			t->pid, t->comm, (double)t->stuck_ns / 1e9),
-		    t, NAN);
+	put_process(
+		add(ret, GS_FINDING_NO_TURN,
+		    SAY("put it back on the GPU: '%sgpusched resume pid:%u'", sudo(t->uid), t->pid),
+		    "process %u (%s) has work and got no turn for %.0f s, though nothing of "
+		    "gpusched keeps it off",
+		    t->pid, t->comm, (double)t->stuck_ns / 1e9),
+		t, NAN);
 }
 
 static void judge_still(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	if (t->still_ns < NO_STEP_NS || t->suspended)
 		return;
-	put_process(add(ret, GS_FINDING_NO_STEPS,
-			"see whether the program goes on; it may wait for work of another process",
-			"process %u (%s) has launched nothing for %.0f s and has not finished what "
-			"it launched, since gpusched acted on it",
-			t->pid, t->comm, (double)t->still_ns / 1e9),
-		    t, NAN);
+	put_process(
+		add(ret, GS_FINDING_NO_STEPS,
+		    SAY("see whether it waits for another process: 'gpusched list pid:%u'", t->pid),
+		    "process %u (%s) has launched nothing for %.0f s and has not finished what "
+		    "it launched, since gpusched acted on it",
+		    t->pid, t->comm, (double)t->still_ns / 1e9),
+		t, NAN);
 }
 
 static void judge_starved(const struct gs_tsg_facts *t, struct gs_findings *ret)
@@ -422,7 +450,8 @@ static void judge_starved(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	if (!t->waiting || t->suspended || !(t->window.held_pct < STARVED_PCT))
 		return;
 	put_process(add(ret, GS_FINDING_STARVED,
-			"give it a longer slice, or the others shorter ones",
+			SAY("give it a longer slice: 'sudo gpusched set pid:%u timeslice=20ms'",
+			    t->pid),
 			"process %u (%s) waits for the GPU and gets %.1f %% of it", t->pid, t->comm,
 			t->window.held_pct),
 		    t, t->window.held_pct);
@@ -438,9 +467,7 @@ static void judge_harmed(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	if (!isnan(t->calm_pct))
 		snprintf(calm, sizeof(calm), "; in its calm minutes %.0f %%", t->calm_pct);
 	put_process(add(ret, GS_FINDING_LC_WAITS,
-			t->policy ? "shorter slices for class be, or suspend what is beside it "
-				    "('gpusched list')"
-				  : "start a policy: sudo gpusched policy start auto",
+			t->policy ? "see what else would help: 'gpusched advise'" : START_AUTO,
 			"process %u (%s) of class lc waits %.0f %% of its time for the GPU%s",
 			t->pid, t->comm, r->wait_share_pct, calm),
 		    t, r->wait_share_pct);
@@ -481,9 +508,7 @@ static void judge_missed(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	if (!t->slo_ns || slo->requests < GS_SLO_ENOUGH || !(pct > MISSED_PCT))
 		return;
 	put_process(add(ret, GS_FINDING_SLO_MISSED,
-			t->policy ? "'gpusched list' shows what is beside it; give that class be, "
-				    "or suspend it"
-				  : "start a policy: sudo gpusched policy start auto",
+			t->policy ? "see what else would help: 'gpusched advise'" : START_AUTO,
 			"process %u (%s): %llu of its last %llu requests took longer than %g ms, "
 			"the time of class %s, because of others",
 			t->pid, t->comm, (unsigned long long)slo->others,
@@ -522,7 +547,7 @@ void gs_verdict_holder(const struct gs_limits *l, const struct gs_holder_facts *
 	if (!gs_verdict_is_hoarding(l, h->bytes, h->idle_since_ns, h->now_ns))
 		return;
 	f = add(ret, GS_FINDING_MEMORY_IDLE,
-		"'gpusched park' takes it out; or end the program, or have it free its memory",
+		SAY("take its memory out: '%sgpusched park pid:%u'", sudo(h->uid), h->pid),
 		"process %u (%s) is idle and holds %.1f GiB of GPU %d's memory", h->pid, h->comm,
 		(double)h->bytes / (double)(1ull << 30), h->gpu);
 	if (!f)
@@ -536,7 +561,7 @@ void gs_verdict_holder(const struct gs_limits *l, const struct gs_holder_facts *
 
 static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct gs_findings *ret)
 {
-	char remedy[80], guest[40] = "", back[120] = "";
+	char guest[40] = "", back[120] = "";
 	int n = 0;
 
 	if (p->sign)
@@ -552,11 +577,14 @@ static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct
 	if (p->guest)
 		snprintf(guest, sizeof(guest), ", for process %u", p->guest);
 	if (p->lost)
-		return add(ret, GS_FINDING_PARK_LOST, "end it: libcuda never brings it back",
+		return add(ret, GS_FINDING_PARK_LOST,
+			   SAY("end it, since libcuda never brings it back: '%skill %u'",
+			       sudo(p->uid), p->pid),
 			   "process %u (%s) is lost: its restore met no memory", p->pid, p->comm);
-	snprintf(remedy, sizeof(remedy), "'gpusched unpark pid:%u' brings it back", p->pid);
 	return add(ret, GS_FINDING_PARKED,
-		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it" : remedy,
+		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it"
+			    : SAY("'%sgpusched unpark pid:%u' brings it back",
+				  sudo(p->by_root ? 0 : p->uid), p->pid),
 		   "process %u (%s) is parked by %s%s: %.1f GiB%s", p->pid, p->comm,
 		   p->by_policy   ? "gpusched, as a policy wished"
 		   : p->by_itself ? "gpusched, since it was idle"
@@ -579,11 +607,10 @@ void gs_verdict_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
 
 void gs_verdict_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret)
 {
-	char remedy[80];
 	struct gs_finding *f;
 
-	snprintf(remedy, sizeof(remedy), "'gpusched resume pid:%u' lets it run", s->pid);
-	f = add(ret, GS_FINDING_SUSPENDED, remedy,
+	f = add(ret, GS_FINDING_SUSPENDED,
+		SAY("'%sgpusched resume pid:%u' lets it run", sudo(s->uid), s->pid),
 		"process %u (%s) is off the GPU: a person suspended it%s", s->pid, s->comm,
 		s->for_a_while ? " for a while" : "");
 	if (!f)
@@ -601,7 +628,7 @@ void gs_verdict_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
 
 	if (b->used_ns < b->all_ns)
 		return;
-	f = add(ret, GS_FINDING_BUDGET, "'gpusched budget' shows it; root may change Budget=",
+	f = add(ret, GS_FINDING_BUDGET, "'gpusched budget' shows it, and root may raise Budget=",
 		"%s %.150s has used up its %llu s of GPU time a %s: until %s it %s", b->of, b->name,
 		(unsigned long long)(b->all_ns / NS_PER_S), b->per, b->until,
 		b->stop ? "is suspended" : "runs only where nobody else waits");
@@ -614,7 +641,8 @@ void gs_verdict_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *re
 	struct gs_finding *f;
 
 	f = add(ret, GS_FINDING_PARK_IN_VAIN,
-		"give it another class, or ParkIdle= a longer time; 'gpusched park' still parks it",
+		SAY("if it is to be parked all the same: '%sgpusched park pid:%u'", sudo(v->uid),
+		    v->pid),
 		"process %u (%s) is not parked by itself any more: it was wanted back at once, "
 		"twice",
 		v->pid, v->comm);
@@ -635,7 +663,7 @@ static struct gs_finding *lost_finding(const struct gs_xid_facts *x, struct gs_f
 	if (x->gpu >= 0)
 		snprintf(gpu, sizeof(gpu), "GPU %d", x->gpu);
 	return add(ret, GS_FINDING_GPU_LOST,
-		   "end its programs and reset it ('nvidia-smi -r'), or restart the machine",
+		   "end its programs, then reset it: 'sudo nvidia-smi -r'",
 		   "%s is lost, or needs a reset, as the driver says%s", gpu,
 		   x->ended_policy ? "; gpusched ended its policy" : "");
 }
@@ -650,9 +678,8 @@ static struct gs_finding *xid_finding(const struct gs_xid_facts *x, struct gs_fi
 		snprintf(row, sizeof(row), ": time-out %u of the driver's firmware in a row%s",
 			 x->rpcs, x->rpcs >= 3 ? ", after which the driver gives the GPU up" : "");
 	return add(ret, GS_FINDING_XID,
-		   x->had[0] ? "'gpusched history --changes' has what was done to it; gpusched "
-			       "leaves it alone as far as status says"
-			     : "see the kernel's log: gpusched had done nothing to it",
+		   x->had[0] ? "see what was done to it: 'gpusched history --changes'"
+			     : "see the log of the kernel: 'sudo dmesg'",
 		   "Xid %u of %s%s; gpusched had done: %s%s", x->number, who, row,
 		   x->had[0] ? x->had : "nothing",
 		   x->ended_policy ? "; gpusched ended its policy" : "");
@@ -673,11 +700,12 @@ void gs_verdict_xid(const struct gs_xid_facts *x, struct gs_findings *ret)
 
 void gs_verdict_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret)
 {
-	struct gs_finding *f =
-		add(ret, GS_FINDING_CALL_FAILED,
-		    "the policy leaves it alone for a while; 'gpusched list' shows its state",
-		    "process %u (%s): the driver failed the call %s (%s)", c->pid, c->comm, c->call,
-		    c->status);
+	struct gs_finding *f = add(
+		ret, GS_FINDING_CALL_FAILED,
+		SAY("see its state, which the policy leaves for a while: 'gpusched list pid:%u'",
+		    c->pid),
+		"process %u (%s): the driver failed the call %s (%s)", c->pid, c->comm, c->call,
+		c->status);
 
 	if (!f)
 		return;
@@ -692,7 +720,7 @@ void gs_verdict_quarantine(const struct gs_quarantine_facts *q, struct gs_findin
 {
 	struct gs_finding *f = add(
 		ret, GS_FINDING_QUARANTINE,
-		"nothing: it ends by itself; until then no policy suspends the program",
+		"nothing: it ends by itself, and until then no policy suspends the program",
 		"%.150s of user %u is in quarantine for %.0f more minutes, after Xid %u (%u %s)",
 		q->program, q->uid, (double)q->left_ns / 6e10 + 0.5, q->xid, q->times,
 		q->times == 1 ? "time" : "times");

@@ -79,6 +79,7 @@ struct gs_finding {
 	uint64_t tsg;      /* 0: the finding is about no TSG */
 	uint32_t pid;
 	uid_t uid; /* the TSG's owner */
+	/* one sentence each; the remedy quotes one command, or says that nothing is to be done */
 	char text[320], remedy[320];
 };
 

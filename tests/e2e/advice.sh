@@ -47,5 +47,5 @@ like "$advice" "  sudo gpusched class set pid:$two lc"$'\n' "a user is told that
 like "$advice" "  gpusched class set pid:$one be"$'\n' "a user may lower"
 like "$advice" "  sudo gpusched policy start auto"$'\n' "a user is told that root starts policies"
 "$gpusched" class set "pid:$two" lc >/dev/null
-like "$(user "$gpusched" status)" "do: sudo gpusched policy start auto" "so does status"
+like "$(user "$gpusched" status)" "do: start a policy: 'sudo gpusched policy start auto'" "so does status"
 done_testing

@@ -26,7 +26,7 @@ if [ "${1:-}" = unknown ]; then
 	step slice_is $pid 2048
 	step [ "$(sim_disabled $pid)" = 0 ]
 	step [ "$("$gpusched" status --json | jq -r '[.findings[].finding] | index("driver-unknown") != null')" = true ]
-	step eval 'status_lines | grep -q "gpusched qualify"'
+	step eval 'status_lines | grep -q "gpusched doctor"'
 	step eval '"$gpusched" doctor --json | jq -e ".checks[] | select(.name == \"driver\") | .ok == false and (.remedy | test(\"only watches\"))"'
 	step [ "$("$gpusched" gpus --json | jq -r '.. | .reason? // empty')" = "the driver's branch is not known" ]
 	step [ "$(list_json pid:$pid '.[0].memory_bytes')" = null ]

@@ -36,7 +36,7 @@ finding() { # NAME FILTER: the first event of the finding lost-time that monitor
 check "time that is lost with short slices is a finding's event" wait_for 20 eval '[ "$(finding root .state)" = "\"begins\"" ]'
 ge "$(finding root .amount_pct)" 10 "the event says how much is lost"
 is "$(finding root .gpu)" 0 "the event has the GPU"
-like "$(finding root '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
+like "$(finding root '.text + " " + .do')" "GPU 0 loses .*set class:be,gpu:0 timeslice" \
 	"the event has the words of status, and what to do"
 check "another user gets the event about the GPU" wait_for 5 eval '[ "$(finding other .gpu)" = 0 ]'
 diag "$(jq -c 'select(.event == "finding") | [.finding, .state, .pid]' "$scratch/root")"

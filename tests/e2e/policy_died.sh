@@ -25,7 +25,7 @@ die() {
 }
 exits 0 "status finds nothing wrong before the policy starts" "$gpusched" status
 check "status exits with 5 after the policy's failure" die
-like "$(tr -s "\n " " " <"$scratch/status")" "do: .*sudo gpusched policy start $policy, or " "status says what to do, with the path"
+like "$(tr -s "\n " " " <"$scratch/status")" "do: start it again: 'sudo gpusched policy start $policy'" "status says what to do, with the path"
 is "$("$gpusched" status --json | jq -c '.findings[] | select(.finding == "policy-died") | [.level, .since_ns != null]')" \
 	'["wrong",true]' "the finding has a time since when"
 is "$(metric '^gpusched_policy_ends_total.reason="error"')" 1 "a metric counts the failure"

@@ -91,7 +91,7 @@ like "$(status_lines)" "class lc has no effect without a policy" "status says th
 is "$(status_lines | grep -c "has no effect")" 0 "status does not say so while a policy runs"
 "$gpusched" class set pid:$be batch >/dev/null
 exits 0 "a class on which the policy does not act is not wrong" "$gpusched" status
-like "$(status_lines)" "note: policy lcbe does not act on class batch, of 1 TSG.*do: .*lc be" "status notes that class"
+like "$(status_lines)" "note: policy lcbe does not act on class batch, of 1 TSG.*do: .*[(]lc be[)]: 'sudo gpusched class set class:batch be'" "status notes that class"
 "$gpusched" policy start fair >/dev/null
 is "$(status_lines | grep -c "does not act on")" 0 "status has no such note for a policy that ignores classes"
 "$gpusched" policy start lcbe >/dev/null
@@ -113,10 +113,13 @@ ms=$(since)
 check "the finding is an event" wait_for 20 grep -q '"finding":"lost-time"' "$scratch/events"
 diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
 le $ms 8000 "the finding takes a second or two on a quiet machine"
-like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "the finding says what to do"
+remedy=$("$gpusched" status --json | jq -r '.findings[] | select(.finding == "lost-time").do')
+like "$remedy" "'sudo gpusched set class:be,gpu:0 timeslice=2ms'" "the finding says what to do"
 ge "$("$gpusched" top --batch | sed -n 's/.*switching \([0-9]*\),.*/\1/p' | head -1)" 10 "top has the lost share"
 ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "status --json has the lost share"
-"$gpusched" set class:be timeslice=2ms >/dev/null
+remedy=${remedy#*sudo gpusched}
+# shellcheck disable=SC2086
+"$gpusched" ${remedy%\'} >/dev/null
 check "the finding is gone after the command that it proposes" wait_for 20 "$gpusched" status
 
 # ---- a service that waits more than in its calm minutes -------------------------------------------

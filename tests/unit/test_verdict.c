@@ -86,7 +86,7 @@ static void no_daemon(void **state)
 
 	anew();
 	gs_verdict_state(&s, &found);
-	assert_string_equal(only(GS_FINDING_NO_DAEMON)->remedy, "start it");
+	assert_string_equal(only(GS_FINDING_NO_DAEMON)->remedy, "start it: 'start it'");
 }
 
 static void a_policy_that_died(void **state)
@@ -103,7 +103,7 @@ static void a_policy_that_died(void **state)
 	f = only(GS_FINDING_POLICY_DIED);
 	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_WRONG);
 	assert_non_null(strstr(f->text, "tick took too long"));
-	assert_non_null(strstr(f->remedy, "sudo gpusched policy start /x/mine.bpf.o,"));
+	assert_non_null(strstr(f->remedy, "'sudo gpusched policy start /x/mine.bpf.o'"));
 	assert_int_equal(f->since_ns, 77);
 	anew();
 	s.died_start = NULL;
@@ -190,7 +190,7 @@ static void a_driver_that_is_not_known(void **state)
 	f = only(GS_FINDING_DRIVER_UNKNOWN);
 	assert_int_equal(gs_verdict_level(f->kind), GS_LEVEL_WRONG);
 	assert_non_null(strstr(f->text, "branch 999"));
-	assert_non_null(strstr(f->remedy, "gpusched qualify"));
+	assert_non_null(strstr(f->remedy, "'gpusched doctor'"));
 }
 
 static void troubles(void **state)
@@ -226,6 +226,7 @@ static void classes_without_effect(void **state)
 	gs_verdict_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
 			    "policy mine does not act on class batch, of 1 TSG");
+	assert_non_null(strstr(found.all[0].remedy, "'sudo gpusched class set class:batch be'"));
 	/* class normal keeps its settings, which hurts only services */
 	c = (struct gs_class_facts){
 		.name = "normal", .tsgs = 2, .policy = "auto", .ignored = true
@@ -353,7 +354,7 @@ static void a_harmed_service(void **state)
 	t.policy = "auto";
 	anew();
 	gs_verdict_tsg(&t, &found);
-	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "shorter slices"));
+	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "'gpusched advise'"));
 }
 
 static void a_service_that_is_late_because_of_others(void **state)
