@@ -194,7 +194,7 @@ static void judge_troubles(const struct gs_trouble_counts *rose, struct gs_findi
 		  "see which programs lack them: 'gpusched list'" },
 		{ rose->log_lost, GS_FINDING_LOG_LOST, "records of the GPU's log were lost",
 		  "nothing: figures around them are unknown, and the next ones known again" },
-		{ rose->table_full, GS_FINDING_TABLE_FULL, "the table of TSGs is full",
+		{ rose->table_full, GS_FINDING_TABLE_FULL, "the table of programs is full",
 		  "see who fills it: 'gpusched list --all'" },
 	};
 
@@ -252,7 +252,7 @@ static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret
 	add(ret, GS_FINDING_DRIVER_UNKNOWN,
 	    SAY("use a driver from %d to %d, or try this one as 'gpusched doctor' says",
 		NV_BRANCH_FIRST, NV_BRANCH_LAST),
-	    "driver branch %u is not known: gpusched only watches, and does nothing to any TSG",
+	    "driver branch %u is not known: gpusched only watches, and changes no program",
 	    s->unknown_branch);
 }
 
@@ -284,7 +284,7 @@ void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 	else if (s->dry_run)
 		add(ret, GS_FINDING_DRY_RUN,
 		    "set DryRun=no in gpusched.conf, then 'sudo systemctl restart gpuschedd'",
-		    "DryRun=yes: nothing is done to any TSG, whatever is answered or logged");
+		    "DryRun=yes: nothing is done to any program, whatever is answered or logged");
 }
 
 /* The first word of @classes that does not raise a program above others; else the first. */
@@ -308,8 +308,7 @@ void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret)
 		if (c->policy && c->beside_lc)
 			add(ret, GS_FINDING_CLASS_IDLE,
 			    "if they are to make room: 'sudo gpusched class set class:normal be'",
-			    "class normal keeps its own settings beside services: %zu %s", c->tsgs,
-			    c->tsgs == 1 ? "TSG" : "TSGs");
+			    "class normal keeps its own settings beside services");
 		return;
 	}
 	if (!c->ignored)
@@ -318,8 +317,7 @@ void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret)
 	add(ret, GS_FINDING_CLASS_IDLE,
 	    SAY("give them a class that it acts on (%s): 'sudo gpusched class set class:%s %.*s'",
 		c->acts_on, c->name, (int)strcspn(other, " "), other),
-	    "policy %s does not act on class %s, of %zu %s", c->policy, c->name, c->tsgs,
-	    c->tsgs == 1 ? "TSG" : "TSGs");
+	    "policy %s does not act on class %s", c->policy, c->name);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -679,7 +677,7 @@ static struct gs_finding *xid_finding(const struct gs_xid_facts *x, struct gs_fi
 			 x->rpcs, x->rpcs >= 3 ? ", after which the driver gives the GPU up" : "");
 	return add(ret, GS_FINDING_XID,
 		   x->had[0] ? "see what was done to it: 'gpusched history --changes'"
-			     : "see the log of the kernel: 'sudo dmesg'",
+			     : "see the log: 'sudo dmesg'",
 		   "Xid %u of %s%s; gpusched had done: %s%s", x->number, who, row,
 		   x->had[0] ? x->had : "nothing",
 		   x->ended_policy ? "; gpusched ended its policy" : "");

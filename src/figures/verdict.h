@@ -44,7 +44,7 @@ const char *gs_verdict_level_name(enum gs_level level);
 	X(STUCK, "calls-stuck", WRONG, "calls to the driver do not return") \
 	X(GAVE_UP, "calls-given-up", WRONG, "changes were given up after calls failed") \
 	X(LOG_LOST, "log-lost", WRONG, "records of a GPU's log were lost") \
-	X(TABLE_FULL, "table-full", WRONG, "the table of TSGs is full") \
+	X(TABLE_FULL, "table-full", WRONG, "the table of programs is full") \
 	X(PARK_LOST, "park-lost", WRONG, "a parked program is lost: its restore met no memory") \
 	X(DRY_RUN, "dry-run", NOTE, "the daemon makes no call: DryRun=yes") \
 	X(ROOT_PASSED, "passed-over", NOTE, "a container's root chose what a rule matches") \
@@ -142,10 +142,9 @@ void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret);
 /* A class that a person gave to programs. */
 struct gs_class_facts {
 	const char *name;
-	size_t tsgs;
 	const char *policy; /* NULL: none runs */
 	bool ignored;       /* the policy declares its classes, and this one is not among them */
-	bool beside_lc;     /* there are TSGs of class lc, too */
+	bool beside_lc;     /* there are programs of class lc, too */
 	const char *acts_on;
 };
 void gs_verdict_class(const struct gs_class_facts *c, struct gs_findings *ret);

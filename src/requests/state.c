@@ -69,7 +69,6 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 			gs_verdict_class(
 				&(struct gs_class_facts){
 					.name = gs_stats_class(rs, i),
-					.tsgs = tsgs[i],
 					.policy = info ? info->name : NULL,
 					.ignored = info && gs_policy_info_ignores(
 								   info, gs_stats_class(rs, i)),

@@ -78,7 +78,7 @@ static void add_past(uint32_t past, char *text, size_t size)
 	if (past)
 		snprintf(
 			text + at, size - at,
-			"%sits process is past its share of the table with %u TSGs, and comes last",
+			"%sits process is past its share of the table by %u places, and comes last",
 			at ? "; " : "", past);
 }
 
@@ -121,14 +121,13 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
 	else if (rec->suspend_by == GPUSCHED_BY_REQUEST)
-		snprintf(text, sizeof(text), "paused for tsg %llu's request",
-			 (unsigned long long)held_for(rs, rec));
+		snprintf(text, sizeof(text), "paused for another program's request");
 	else if (rec->suspend_by == GPUSCHED_BY_BUDGET)
 		snprintf(text, sizeof(text),
 			 "its GPU time is used up, see 'gpusched budget': it runs when nobody else "
 			 "does, or not at all");
 	else if (rec->flags & GPUSCHED_TSG_ALIAS)
-		snprintf(text, sizeof(text), "an MPS server's TSG under another handle");
+		snprintf(text, sizeof(text), "an MPS server under another handle");
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (rs && rs->hub->engine)

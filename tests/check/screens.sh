@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Checks the words of list, status, history, stats --by and top. Each heading has one line in
+# Checks the words of list, status, history, stats --by and top, and of all findings. Each heading has one line in
 # docs/glossary.md, and each line there a heading. The default screens use words of
 # tests/unit/screens/words.txt alone, and at most three terms on one screen.
 . "$(dirname "$0")/lib.sh"
@@ -34,7 +34,24 @@ for f in tests/unit/screens/*.{80,100,200,pipe}.out; do
 	terms=$(comm -12 <(words_of "$f") <(allowed terms) | paste -sd ' ')
 	[ "$(wc -w <<<"$terms")" -le 3 ] || many+="$f: $terms"$'\n'
 done
+findings=tests/unit/screens/findings.out
+each_finding() { # a line each, without its name
+	sed 's/^[a-z-]*: //' $findings | sed ':a; N; $!ba; s/\n   do:/ /g'
+}
+many+=$(each_finding | awk -v terms="$(allowed terms finding)" '
+	BEGIN { n = split(terms, t, "\n"); for (i = 1; i <= n; i++) term[t[i]] = 1 }
+	{
+		delete seen
+		found = ""
+		n = split(tolower($0), w, /[^a-z]+/)
+		for (i = 1; i <= n; i++)
+			if (w[i] in term && !seen[w[i]]++)
+				found = found " " w[i]
+		if (split(found, w, " ") > 4)
+			print $0 ":" found
+	}')
+is "$(comm -23 <(words_of <(each_finding)) <(allowed common terms plain name finding) | paste -sd ' ')" "" "the findings use allowed words alone"
 is "$bad" "" "the default screens use allowed words alone"
-is "$many" "" "no default screen has more than three terms"
+is "$many" "" "no default screen has more than three terms, and no finding more than four"
 is "$(comm -23 <(words_of <(echo "runlist of GPU 0")) <(allowed common terms plain name))" runlist "a word that is not allowed is found"
 done_testing

@@ -21,6 +21,7 @@
 #include "figures/verdict.h"
 
 #define WIDTH 100
+#define LONGEST 65536
 #define PID 4711
 
 static struct gs_findings found;
@@ -55,10 +56,10 @@ static void find_in_instance(void)
 static void find_classes(void)
 {
 	const struct gs_class_facts all[] = {
-		{ .name = "lc", .tsgs = 2 },
-		{ .name = "normal", .tsgs = 2, .policy = "auto", .beside_lc = true },
-		{ .name = "web", .tsgs = 1, .policy = "rr", .ignored = true, .acts_on = "lc be" },
-		{ .name = "web", .tsgs = 1, .policy = "rr", .ignored = true, .acts_on = "lc" },
+		{ .name = "lc" },
+		{ .name = "normal", .policy = "auto", .beside_lc = true },
+		{ .name = "web", .policy = "rr", .ignored = true, .acts_on = "lc be" },
+		{ .name = "web", .policy = "rr", .ignored = true, .acts_on = "lc" },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
@@ -324,6 +325,45 @@ static void the_process_is_named(void **state)
 			assert_non_null(strstr(found.all[i].remedy, "pid:4711"));
 }
 
+static bool is_told_before(size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(found.all[k].text, found.all[i].text) &&
+		    !strcmp(found.all[k].remedy, found.all[i].remedy))
+			return true;
+	return false;
+}
+
+/* tests/check/screens.sh reads the words of this file. SCREENS_WRITE=1 writes it. */
+static void the_texts_are_kept(void **state)
+{
+#define X(sym, name, level, text) text,
+	static const char *const texts[] = { GS_FINDINGS(X) };
+#undef X
+	CLEANUP_FREE char *path = NULL, *text = NULL, *want = calloc(1, LONGEST);
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	for (int k = 0; k < GS_FINDING_MAX; k++)
+		fprintf(f, "%s: %s\n", gs_verdict_name((enum gs_finding_kind)k), texts[k]);
+	for (size_t i = 0; i < found.n; i++)
+		if (!is_told_before(i))
+			fprintf(f, "%s: %s\n   do: %s\n", gs_verdict_name(found.all[i].kind),
+				found.all[i].text, found.all[i].remedy);
+	fclose(f);
+	assert_true(asprintf(&path, "%s/findings.out", getenv("GPUSCHED_SCREENS")) > 0);
+	f = fopen(path, getenv("SCREENS_WRITE") ? "w+" : "r");
+	assert_non_null(f);
+	if (getenv("SCREENS_WRITE")) {
+		fputs(text, f);
+		rewind(f);
+	}
+	assert_true(fread(want, 1, LONGEST - 1, f) > 0);
+	fclose(f);
+	assert_string_equal(text, want);
+}
+
 static void no_line_is_too_wide(void **state)
 {
 	for (size_t i = 0; i < 2 * found.n; i++) {
@@ -345,7 +385,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_finding_is_here), cmocka_unit_test(one_command_each),
 		cmocka_unit_test(the_commands_exist),    cmocka_unit_test(root_types_sudo),
-		cmocka_unit_test(the_process_is_named),  cmocka_unit_test(no_line_is_too_wide),
+		cmocka_unit_test(the_process_is_named),  cmocka_unit_test(the_texts_are_kept),
+		cmocka_unit_test(no_line_is_too_wide),
 	};
 
 	return cmocka_run_group_tests(tests, find_all, forget_all);

@@ -212,12 +212,12 @@ static void troubles(void **state)
 
 static void classes_without_effect(void **state)
 {
-	struct gs_class_facts c = { .name = "lc", .tsgs = 2 };
+	struct gs_class_facts c = { .name = "lc" };
 
 	anew();
 	gs_verdict_class(&c, &found);
 	assert_non_null(strstr(only(GS_FINDING_CLASS_IDLE)->text, "has no effect"));
-	c = (struct gs_class_facts){ .name = "batch", .tsgs = 1, .policy = "mine" };
+	c = (struct gs_class_facts){ .name = "batch", .policy = "mine" };
 	anew();
 	gs_verdict_class(&c, &found);
 	assert_int_equal(found.n, 0); /* it is unknown on which classes the policy acts */
@@ -225,19 +225,17 @@ static void classes_without_effect(void **state)
 	c.acts_on = "lc be";
 	gs_verdict_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
-			    "policy mine does not act on class batch, of 1 TSG");
+			    "policy mine does not act on class batch");
 	assert_non_null(strstr(found.all[0].remedy, "'sudo gpusched class set class:batch be'"));
 	/* class normal keeps its settings, which hurts only services */
-	c = (struct gs_class_facts){
-		.name = "normal", .tsgs = 2, .policy = "auto", .ignored = true
-	};
+	c = (struct gs_class_facts){ .name = "normal", .policy = "auto", .ignored = true };
 	anew();
 	gs_verdict_class(&c, &found);
 	assert_int_equal(found.n, 0);
 	c.beside_lc = true;
 	gs_verdict_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
-			    "class normal keeps its own settings beside services: 2 TSGs");
+			    "class normal keeps its own settings beside services");
 	c.policy = NULL;
 	anew();
 	gs_verdict_class(&c, &found);
