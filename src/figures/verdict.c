@@ -360,8 +360,7 @@ static void judge_lost(const struct gs_gpu_facts *g, struct gs_findings *ret)
 		SAY("give class be longer slices: 'sudo gpusched set class:be,gpu:%d "
 		    "timeslice=2ms'",
 		    g->gpu),
-		"GPU %d loses %.0f %% of its time in %.0f switches a second: some program launches "
-		"kernel by kernel beside short slices",
+		"GPU %d loses %.0f %% of its time in %.0f switches a second: slices are short",
 		g->gpu, r->lost_pct, r->switches_per_s);
 	if (!f)
 		return;

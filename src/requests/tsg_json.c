@@ -136,7 +136,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	if (is_unheard(rs, rec))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%sits requests are not seen, so nobody is paused for them: start it by "
-			 "'gpusched run --class lc', or see 'gpusched observe launches'",
+			 "'gpusched run --class lc'",
 			 text[0] ? "; " : "");
 	add_past(past, text, sizeof(text));
 	if (unreachable)

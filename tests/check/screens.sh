@@ -51,6 +51,11 @@ many+=$(each_finding | awk -v terms="$(allowed terms finding)" '
 			print $0 ":" found
 	}')
 is "$(comm -23 <(words_of <(each_finding)) <(allowed common terms plain name finding) | paste -sd ' ')" "" "the findings use allowed words alone"
+printed=$(tr -d '\n\t' <src/requests/tsg_json.c | sed 's/" *"//g')
+while read -r reason; do
+	[[ $printed == *"$reason"* ]] || bad_reasons+="$reason"$'\n'
+done < <(sed -n 's/.*"reason": "\(.*\)",\{0,1\}$/\1/p' tests/unit/screens/*.json)
+is "${bad_reasons:-}" "" "the fixtures' reasons are what the daemon says"
 is "$bad" "" "the default screens use allowed words alone"
 is "$many" "" "no default screen has more than three terms, and no finding more than four"
 is "$(comm -23 <(words_of <(echo "runlist of GPU 0")) <(allowed common terms plain name))" runlist "a word that is not allowed is found"

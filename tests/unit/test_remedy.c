@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/json_sheet.h"
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "figures/verdict.h"
@@ -364,6 +365,56 @@ static void the_texts_are_kept(void **state)
 	assert_string_equal(text, want);
 }
 
+/* ---- the fixture of status ------------------------------------------------------------------- */
+
+/* What status.json is about, as facts. */
+static void judge_fixture(struct gs_findings *ret)
+{
+	struct gs_gpu_facts g = { .gpu = 0, .read = true, .log = true };
+	struct gs_tsg_facts t = {
+		.pid = 25550, .comm = "server", .lc = true, .calm_pct = NAN, .policy = "auto"
+	};
+
+	gs_gpu_rates_unknown(&g.window);
+	gs_gpu_rates_unknown(&g.lately);
+	g.window.lost_pct = 14;
+	g.window.switches_per_s = 1200;
+	gs_tsg_rates_unknown(&t.window);
+	t.window.turns_per_s = 200;
+	t.window.cut_pct = 0;
+	gs_verdict_gpu(&g, ret);
+	gs_verdict_suspended(
+		&(struct gs_suspended_facts){ .pid = 26001, .uid = 4001, .comm = "学習ノート" },
+		ret);
+	gs_verdict_tsg(&t, ret);
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+static void the_fixture_says_what_is_printed(void **state)
+{
+	CLEANUP(gs_verdict_done) struct gs_findings want = { 0 };
+	CLEANUP_JSON json_t *status = NULL;
+	CLEANUP_FREE char *path = NULL;
+	const json_t *all;
+
+	assert_true(asprintf(&path, "%s/status.json", getenv("GPUSCHED_SCREENS")) > 0);
+	status = json_load_file(path, 0, NULL);
+	all = json_object_get(status, "findings");
+	judge_fixture(&want);
+	assert_int_equal(json_array_size(all), want.n);
+	for (size_t i = 0; i < want.n; i++) {
+		const json_t *is = json_array_get(all, i);
+
+		assert_string_equal(text_of(is, "finding"), gs_verdict_name(want.all[i].kind));
+		assert_string_equal(text_of(is, "text"), want.all[i].text);
+		assert_string_equal(text_of(is, "do"), want.all[i].remedy);
+	}
+}
+
 static void no_line_is_too_wide(void **state)
 {
 	for (size_t i = 0; i < 2 * found.n; i++) {
@@ -383,9 +434,13 @@ static void no_line_is_too_wide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_finding_is_here), cmocka_unit_test(one_command_each),
-		cmocka_unit_test(the_commands_exist),    cmocka_unit_test(root_types_sudo),
-		cmocka_unit_test(the_process_is_named),  cmocka_unit_test(the_texts_are_kept),
+		cmocka_unit_test(every_finding_is_here),
+		cmocka_unit_test(one_command_each),
+		cmocka_unit_test(the_commands_exist),
+		cmocka_unit_test(root_types_sudo),
+		cmocka_unit_test(the_process_is_named),
+		cmocka_unit_test(the_texts_are_kept),
+		cmocka_unit_test(the_fixture_says_what_is_printed),
 		cmocka_unit_test(no_line_is_too_wide),
 	};
 
