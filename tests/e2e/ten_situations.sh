@@ -39,7 +39,13 @@ same_everywhere "lc and be" class=lc class=be policy=lcbe
 
 "$gpusched" policy start auto >/dev/null
 "$gpusched" class set "pid:$one" normal >/dev/null
-same_everywhere "lc and normal" class=lc class=normal policy=auto
+same_everywhere "lc and normal" class=lc class=normal class-idle policy=auto
+remedy=$(jq -r '.findings[] | select(.finding == "class-idle").do' "$shots/status.json")
+like "$remedy" "'sudo gpusched class set class:normal be'" "the remedy says how normal makes room"
+remedy=${remedy#*sudo gpusched}
+# shellcheck disable=SC2086
+check "the remedy can be typed" "$gpusched" ${remedy%\'}
+is "$("$gpusched" list "pid:$one" --json | jq -rs '.[0].class')" be "then it has class be"
 
 end_load "$lc"
 "$gpusched" policy stop >/dev/null
