@@ -253,9 +253,16 @@ static int parse_part(const struct cli *c, json_t **ret)
 	static const char *const needs_class[] = { "weight", "limit", "request" };
 	int r = cli_setting_args(c, "run", ret);
 
-	for (size_t i = 0; !r && !cli_opt(c, "class") && i < GS_COUNT(needs_class); i++)
-		if (cli_opt(c, needs_class[i]))
-			r = cli_fail(-EINVAL, "run: --%s needs --class", needs_class[i]);
+	for (size_t i = 0; !r && !cli_opt(c, "class") && i < GS_COUNT(needs_class); i++) {
+		const char *value = cli_opt(c, needs_class[i]);
+
+		if (value)
+			r = cli_fail(-EINVAL,
+				     "run: --%s needs --class: 'gpusched run --class be --%s %s -- "
+				     "%s%s'",
+				     needs_class[i], needs_class[i], value, c->argv[0],
+				     c->argc > 1 ? " ..." : "");
+	}
 	return r;
 }
 

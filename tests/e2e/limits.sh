@@ -78,7 +78,7 @@ end_load $c
 exits 2 "a limit of 101 % is refused" "$gpusched" class set "pid:$a" be --limit 101
 exits 2 "a limit of 0 % is refused" "$gpusched" run --class be --limit 0 -- true
 exits 2 "run refuses a limit without a class" "$gpusched" run --limit 10 -- true
-like "$out" "run: --limit needs --class" "the error says that --limit needs --class"
+like "$out" "run: --limit needs --class: 'gpusched run --class be --limit 10 -- true'" "the error has the line to type"
 printf '[Classes]\nClass=x limit=0\n' >"$scratch/bad"
 check "a limit of 0 in the configuration is refused" eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
 
