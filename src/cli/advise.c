@@ -271,7 +271,7 @@ static void print_remembered(const json_t *programs)
 	}
 }
 
-/* Says how a program can report its requests: without that, no other program is held for them. */
+/* Says it as status does: without this no other program is paused for its requests. */
 static void print_untold(const json_t *programs)
 {
 	json_t *o;
@@ -279,10 +279,8 @@ static void print_untold(const json_t *programs)
 
 	json_array_foreach((json_t *)programs, i, o)
 		if (json_is_true(json_object_get(o, "untold")))
-			printf("process %lld does not tell of its requests, so nobody is held for "
-			       "them:\nstart it by 'gpusched run --class lc', let it give hints "
-			       "(gpusched-hints(7)), or count launches\n(sudo gpusched "
-			       "observe launches on)\n",
+			printf("note: nobody is paused for requests of process %lld: they are not "
+			       "seen\n   do: start it by 'gpusched run --class lc'\n",
 			       (long long)json_integer_value(json_object_get(o, "pid")));
 }
 
@@ -437,8 +435,8 @@ static void print_all(const struct cli *c, const json_t *o)
 	if (cli_opt(c, "why"))
 		print_why(c, o);
 	else
-		puts("('gpusched advise --why' says what each program is, and loses to whom; rows "
-		     "are of choosing.md)");
+		puts("('gpusched advise --why' says what each program is, and loses to whom; the "
+		     "rows are those\nof /usr/share/doc/gpusched/choosing.md)");
 }
 
 int cli_advise(struct cli *c)

@@ -27,7 +27,7 @@ struct gs_crowd {
 	X(POOL, "pool", \
 	  "start the batch programs in a pool: they no longer switch between each other") \
 	X(BE, "class be", "say that it is best-effort") \
-	X(SHARE, "share", "start it and the batch programs in one server, or use CUDA graphs")
+	X(SHARE, "share", "start it and the batch programs in one server")
 
 enum gs_crowd_help {
 #define X(sym, name, text) GS_CROWD_DO_##sym,
@@ -38,15 +38,12 @@ enum gs_crowd_help {
 /* The cases, declared once: symbol, what fits; a row is one of docs/choosing.md. */
 #define GS_CROWD_CASES(X) \
 	X(ALONE, "nothing competes: the driver's default will do") \
-	X(TURNS, "a service and batch work (row A): class lc, class be, policy auto; run --share " \
-		 "for all (row C) if it takes a fifth of the GPU, or if the thread blocks of the " \
-		 "batch work take 100 us or less") \
+	X(TURNS, "a service and batch work (row A): class lc, class be, policy auto") \
 	X(SHORT_BLOCKS, \
 	  "a service beside batch work with short thread blocks (row A): run --share for all") \
 	X(LAUNCHES, \
-	  "a service of many small kernels beside batch work (row C): run --share for all, or " \
-	  "CUDA graphs and row A") \
-	X(BATCHES, "batch work alone (row E): the driver's default, or policy fair for shares") \
+	  "a service of many small kernels beside batch work (row C): run --share for all") \
+	X(BATCHES, "batch work alone (row E): the driver's default") \
 	X(SERVICES, "services alone: the driver's default") \
 	X(UNKNOWN, "not known: too little was seen to choose")
 

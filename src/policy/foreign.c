@@ -6,12 +6,13 @@
 #include "basic/cleanup.h"
 
 static const char module[] = "a policy of the kernel module's kind, struct gpu_sched_ops: clang "
-			     "compiles it, and policy-load starts it there (module.md; their "
-			     "sources are in share/gpusched/kit)";
+			     "compiles it, and policy-load starts it there "
+			     "(/usr/share/doc/gpusched/module.md; sources in "
+			     "/usr/share/gpusched/kit)";
 static const char hooks[] = "programs for hooks gpu_sched/..., which no driver and no kernel has: "
 			    "begin with 'gpusched policy new NAME'; task_init, timeslice_set, "
 			    "work_submit and task_destroy are callbacks there "
-			    "(writing-policies.md, Names in the notes)";
+			    "(/usr/share/doc/gpusched/writing-policies.md)";
 
 static const struct {
 	const char *section; /* how its name begins */

@@ -7,13 +7,19 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 3
 user() { as 65534 "$@"; }
-sources() { # PROGRAM: files of the source tree that its texts name
-	grep -ao 'docs/[a-z_-]*\.md' "$1" | sort -u
+sources() { # FILE: pages that it names by anything but their installed path
+	grep -aoE '[a-zA-Z0-9._/-]+[.]md' "$1" | sed 's/^_//' | grep -vE '^/usr/share/doc/gpusched/|^bench/' | sort -u
 }
-for program in "$gpusched" "$gpuschedd" "$gsload"; do
-	is "$(sources "$program")" "" "no message of $(basename "$program") names a page of the source tree"
+for program in "$gpusched" "$gpuschedd" "$gsload" "$top/integrations/gpusched.conf" "$top"/man/*.scd; do
+	is "$(sources "$program")" "" "$(basename "$program") names no page of the source tree"
 done
-like "$(sources <(echo 'see docs/launches.md'))" docs/launches.md "this test would find one"
+while read -r page; do
+	check "there is $page" test -f "$top/docs/$page"
+done < <(grep -ohE '/usr/share/doc/gpusched/[a-z/-]+[.]md' "$top"/man/*.scd "$top/integrations/gpusched.conf" |
+	sed 's,^/usr/share/doc/gpusched/,,' | sort -u)
+for page in docs/launches.md choosing.md _agent.md_; do
+	like "$(sources <(echo "see $page"))" "^[a-z/]*.md$" "this test would find $page"
+done
 
 config ''
 trusting

@@ -57,7 +57,7 @@ like "$("$gpusched" status --wide | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*m
 	"status --wide says so in a line"
 like "$(status_lines)" "note: nobody is paused for requests of process $lc .*do: start it by 'gpusched run --class lc'" \
 	"status says what would make holds possible"
-like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --class lc'" \
+like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "nobody is paused for requests of process $lc: .*do: start it by 'gpusched run --class lc'" \
 	"advise says the same"
 mkfifo "$scratch/go"
 "$gpusched" run --agent --class lc -- "$helper" cuda serve 1 <"$scratch/go" >"$scratch/serve" 2>&1 &
