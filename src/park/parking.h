@@ -66,7 +66,7 @@ struct gs_parking {
 	struct gs_park_request asked;
 	/* the process of request @asked; NULL: @asked is HELLO, or the process has ended */
 	struct gs_parked *asked_of;
-	uint32_t asked_uid;             /* whose process it is, even if it has ended */
+	uint32_t asked_uid;             /* owner of the process, also after its end */
 	size_t asked_places;            /* places that the request may take if it hangs */
 	uint64_t deadline_ns, began_ns; /* of request @asked */
 	uint32_t seq;                   /* number of the last request */
