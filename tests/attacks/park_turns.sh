@@ -65,6 +65,32 @@ sleep 0.5
 began=$SECONDS
 check "root's program comes back beside programs that don't answer" timeout 60 "$gpusched" unpark "pid:$roots"
 le $((SECONDS - began)) 20 "it comes back soon"
+
+# ---- unmodified programs that their user stops right after the request ---------------------------------
+wait_tsgs "pid:$roots" 4 || not_ok "its TSGs are back again"
+check "root's program is parked a third time" "$gpusched" park "pid:$roots" --quiet
+for i in 1 2 3; do
+	holds "stopped$i" "" setpriv --reuid 4324 --regid 4324 --clear-groups
+done
+for i in 1 2 3; do
+	v=stopped$i
+	(
+		trap - EXIT
+		for _ in 1 2 3; do
+			as 4324 timeout 8 "$gpusched" park "pid:${!v}" --quiet &
+			sleep 0.2
+			kill -STOP "${!v}"
+			sleep 8
+			kill -CONT "${!v}"
+		done
+	) >/dev/null 2>&1 &
+	at_end+=($!)
+done
+sleep 1
+began=$SECONDS
+check "root's program comes back beside programs that are stopped in a call" timeout 60 "$gpusched" unpark "pid:$roots"
+le $((SECONDS - began)) 20 "it comes back soon, too"
+kill -9 "$stopped1" "$stopped2" "$stopped3"
 kill -9 "$hang1" "$hang2" "$hang3"
 check "the parked programs that were killed are forgotten, and those that hang give up" wait_for 120 eval '[ "$("$gpusched" parked)" = "no process is parked" ]' || diag "$("$gpusched" parked)"
 own_turn "programs that hang"

@@ -77,6 +77,7 @@ is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with
 check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
 is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c401a80027 1 " \
 	"it has the eleven capabilities of its unit and gets no others"
+is "$(unit CPUWeight)" 1000 "its processor time weighs ten times that of other units"
 space=/run/gpusched/mps/users
 is "$(unit ActiveState run-gpusched-mps-users.mount)" active "the mount of users' pools came before it"
 like "$(grep " $space " /proc/self/mounts)" " tmpfs rw,.*size=65536k,nr_inodes=16384,mode=711" "users see that mount, of limited size"
