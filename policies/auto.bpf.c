@@ -31,11 +31,9 @@
  * costs two calls to the driver, and an idle GPU at its end. So a request gets a hold only if it
  * has so many turns that their switches would cost more. There is no hold while be TSGs have had
  * less than their floor, nor for requests in which the GPU would idle for more than waste_pct of
- * all time. If two holds in a row last as long as they may, a trial shows whether the service is
- * launch-bound: it launches while it waits, so a hold saves it little. Holds and turns share a
- * budget for calls. So where be TSGs take turns, a service gets no more holds once two of its
- * requests within a second were refused one for lack of calls. They come back half a minute later,
- * or twice as long after each further attempt.
+ * all time. Holds and turns share a budget for calls. So where be TSGs take turns, a service gets
+ * no more holds once two of its requests within a second were refused one for lack of calls. They
+ * come back half a minute later, or twice as long after each further attempt.
  *
  * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
  * long slice until be TSGs have caught up.
@@ -89,9 +87,6 @@
  *    get none, half a minute later at the earliest. Meanwhile no other lc TSG of that runlist has
  *    a hold, for 5 s at most.
  *  - A request that is shorter than the service's other requests still gets a hold.
- *  - A launch-bound service whose requests take most of the time has no holds, since the GPU would
- *    idle in them. On an H200, requests of an eager server took 512 ms in holds and 1059 ms with
- *    slices; the training beside it did 2.1 and 3.7 steps a second.
  *  - The floor makes queues of requests longer. Say that a service gets 90 % of the requests that
  *    it can serve alone. Then its median and 99th percentile are 1.9 times those without be (model,
  *    medians of eleven runs of 300 s). Alone on 95 % of a GPU they would be 1.7 times as long.

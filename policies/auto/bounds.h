@@ -97,7 +97,7 @@ GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 	in->lc_classed = r->g_lc;
 	in->held = r->held_ns > r->look_ns;
 	in->settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
-	in->no_trial = now < r->unheld_until_ns && now >= r->trial_until_ns;
+	in->no_trial = now < r->unheld_until_ns;
 }
 
 #define BLIND_NS (3 * GS_S)

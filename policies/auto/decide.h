@@ -40,10 +40,8 @@ GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const str
 GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			       gs_u64 now)
 {
-	if (s->requests.began_ns) {
+	if (s->requests.began_ns)
 		watch_calls(t, &s->requests, r, now);
-		watch_over(t, &s->requests, now);
-	}
 	hold_or_not(t, s, r, now);
 	say(t, s, r, now);
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);

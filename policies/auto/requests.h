@@ -27,9 +27,6 @@
  * They also count as changed if one in a hold lasts longer than 8 times their mean plus STUCK_NS.
  */
 #define STUCK_NS (5 * GS_S)
-/* After so many holds that ran into their bound, in a row: is the service launch-bound? */
-#define OVERS 2
-#define OVER_APART_NS (100 * GS_MS)
 /* The account may be this late, so it may lack this much of the work. */
 #define LATE_NS (67 * GS_MS)
 /* While an LC's requests are measured, no LC of the runlist has a hold, for at most this long. */
@@ -83,9 +80,8 @@ GPUSCHED_INLINE gs_u64 most_idle(const struct requests *q, const struct runlist 
 /*
  * Judges the requests of a window without holds. In a hold, the GPU would idle in that part of a
  * request which is neither work nor waiting for the GPU. This takes a queue of short turns for
- * idle, since the log shows them as shorter than they are; most_idle() corrects that. A
- * launch-bound service launches on while it waits for the GPU, so a hold saves none of these waits.
- * @late_ns of work may not be known yet.
+ * idle, since the log shows them as shorter than they are; most_idle() corrects that. @late_ns of
+ * work may not be known yet.
  */
 GPUSCHED_INLINE gs_u32 judge_requests(struct tsg *s, const struct runlist *r, gs_u64 now,
 				      gs_u64 late_ns)
@@ -93,8 +89,7 @@ GPUSCHED_INLINE gs_u32 judge_requests(struct tsg *s, const struct runlist *r, gs
 	struct requests *q = &s->requests;
 	gs_u64 open = gs_most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
-	gs_u64 wait_us = r->slice.launch_bound ? 0 : r->slice.us + costs_round_trip_us(&r->costs);
-	gs_u64 waited = turns * wait_us * 1000;
+	gs_u64 waited = turns * (r->slice.us + costs_round_trip_us(&r->costs)) * 1000;
 	gs_u64 worked = s->progress - q->window_progress + waited + late_ns;
 	gs_u64 idle = gs_least(open > worked ? open - worked : 0, most_idle(q, r));
 
@@ -114,15 +109,6 @@ GPUSCHED_INLINE void weigh_requests(struct requests *q, struct runlist *r, gs_u3
 	r->unheld_until_ns = 0;
 }
 
-/* From now on, requests are measured without holds. Each time, the next comes later. */
-GPUSCHED_INLINE void measure_again(struct requests *q, struct runlist *r, gs_u64 now)
-{
-	q->again_wait_ns = gs_least(gs_most(2 * q->again_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
-	q->again_ns = now + q->again_wait_ns;
-	q->verdict = UNKNOWN;
-	r->unheld_until_ns = now + LOOKED_AT_NS;
-}
-
 /*
  * Looks at the requests of a window with holds. If their length has changed, they must be measured
  * again.
@@ -138,30 +124,12 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 		other = lasts > 8 * q->length_ns + STUCK_NS;
 	else if (!q->length_ns)
 		q->length_ns = mean;
-	if (other && now >= q->again_ns)
-		measure_again(q, r, now);
-}
-
-/*
- * True if OVERS holds have run into their bound with no request between them that ended in time,
- * and the service may be launch-bound: then holds may serve nobody. A queue of long turns keeps its
- * holds.
- */
-GPUSCHED_INLINE int must_try(const struct requests *q, const struct runlist *r, gs_u64 now)
-{
-	const struct slice *s = &r->slice;
-
-	return q->overs >= OVERS && now >= q->again_ns && !(s->serial && now < s->next_trial_ns) &&
-	       s->work_us && s->work_us < costs_long_work_us(&r->costs);
-}
-
-/* Counts holds that ran into their bound. */
-GPUSCHED_INLINE void watch_over(const struct gpusched_task *t, struct requests *q, gs_u64 now)
-{
-	if (gpusched_hold_state(t) != GPUSCHED_HOLD_OVER || now < q->over_ns + OVER_APART_NS)
+	if (!other || now < q->again_ns)
 		return;
-	q->over_ns = now;
-	q->overs++;
+	q->again_wait_ns = gs_least(gs_most(2 * q->again_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
+	q->again_ns = now + q->again_wait_ns;
+	q->verdict = UNKNOWN;
+	r->unheld_until_ns = now + LOOKED_AT_NS;
 }
 
 /*
@@ -194,13 +162,6 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 	if (!q->window_ns || !s->sighted)
 		return;
 	if (held ? saves_calls(q, r, now) : works_untold(s, now)) {
-		begin_window(s, r, now);
-		return;
-	}
-	if (held && must_try(q, r, now)) {
-		measure_again(q, r, now);
-		r->trial_until_ns = r->unheld_until_ns;
-		r->slice.next_trial_ns = 0;
 		begin_window(s, r, now);
 		return;
 	}
@@ -320,10 +281,9 @@ GPUSCHED_INLINE void end_request(struct gpusched_task *t, struct tsg *s, struct 
 	if (q->began_ns) {
 		q->open_ns = open_ns(q, w->now_ns);
 		q->ended++;
-		q->overs = q->over_ns ? q->overs : 0;
 		watch_calls(t, q, r, w->now_ns);
 	}
-	q->began_ns = q->over_ns = 0;
+	q->began_ns = 0;
 	q->ended_ns = w->now_ns;
 	if (gpusched_hold_state(t) == GPUSCHED_HOLD_ON)
 		r->held_ns = w->now_ns;

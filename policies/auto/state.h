@@ -56,9 +56,7 @@ struct requests {
 	gs_u64 slices_until_ns, slices_wait_ns; /* no holds until then, and how long that is */
 	gs_u64 ended_ns;   /* when the last request ended; 0: none has, or one is in progress */
 	gs_u64 rest_turns; /* TSG's turns in all once the log was past that end, + 1; 0: not yet */
-	gs_u64 over_ns;    /* when the present request's hold last ran into its bound; 0: never */
-	gs_u32 verdict;    /* enum verdict */
-	gs_u32 overs;      /* how many did, without a request between that ended in time */
+	gs_u32 verdict, pad; /* enum verdict */
 };
 
 /*
@@ -170,7 +168,6 @@ struct runlist {
 	gs_u64 stood_ns;        /* how long holds have stopped the present turn */
 	gs_u64 round_ns;        /* time of the last round */
 	gs_u64 unheld_until_ns; /* until then, LCs' requests are measured without holds */
-	gs_u64 trial_until_ns;  /* until then, this may come with a trial of a longer slice */
 	gs_u64 inner_v;         /* gpusched_rotation.inner_v for users */
 	struct limits limits;
 	/* sums over the runlist's TSGs; they never decrease */

@@ -106,8 +106,6 @@ without "a bound on a service's part of the GPU, nor an undo" \
 without "regard for long turns" 's/if (costs_are_long(c, held, drained))/if (0)/' nobody-llm
 without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-90 llm-floor llm-eager llm-two never-quiet
 without "a payment in one turn" 's/gs_u64 us = held_lately(r) ? .*;/gs_u64 us = 0;/' llm-floor
-without "a look at holds that run into their bound" 's/return q->overs >= OVERS/return 0/' eager-tokens
-without "regard for launches while it waits" 's/= r->slice.launch_bound ? 0 : /= /' eager-tokens
 without "a first window of two requests" 's/q->ended < FIRST ||/1 ||/' first
 without "a look for turns outside of requests" 's/return s->turns > q->rest_turns;/return 0;/' told-short
 without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
