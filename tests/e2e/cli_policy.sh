@@ -57,7 +57,7 @@ like "$out" "share/gpusched/kit" "policy build says where that is"
 printf '%s\n' '#include "nvidia_gpu_sched_bpf.h"' 'SEC("gpu_sched/task_init")' \
 	'void task_init(struct bpf_gpu_task_info *task) { task->timeslice = 200; }' >hooked.bpf.c
 exits 1 "programs for hooks are not built" "$gpusched" policy build hooked.bpf.c
-like "$out" "writing-policies.md, Names in the notes" "policy build says where the names are"
+like "$out" "writing-policies.md" "policy build says where the names are"
 like "$out" "hooks gpu_sched/..., which no driver and no kernel has: begin with 'gpusched policy new NAME'" \
 	"policy build says that nothing starts them"
 printf '%s\n' '__attribute__((section("gpu_sched/task_init"))) int task_init(void *t) { return 0; }' >hooked.c
