@@ -6,6 +6,7 @@
 #define GPUSCHED_CLASSIFY_PRIV_H
 
 #include "classify/classify.h"
+#include "classify/rules.h"
 #include "classify/grants.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"

@@ -144,7 +144,7 @@ static void read_past(struct gs_task *e)
 		rd->code = gs_history_query_ask(gs_env()->state_dir, &q, take_row, p, &rd->err);
 	}
 	if (!rd->code)
-		rd->code = gs_history_lost(gs_env()->state_dir, &rd->lost_s, &rd->err);
+		rd->code = gs_history_newest_loss(gs_env()->state_dir, &rd->lost_s, &rd->err);
 }
 
 static void note_loss(struct gs_budgets *b, int64_t lost_s)

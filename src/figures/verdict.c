@@ -267,15 +267,14 @@ void gs_verdict_state(const struct gs_state_facts *s, struct gs_findings *ret)
 	judge_troubles(&s->rose, ret);
 	if (s->root_passed)
 		add(ret, GS_FINDING_ROOT_PASSED,
-		    "use cgroup= or namespace= in the rule; 'gpusched class explain pid:N' names "
-		    "it",
+		    "use cgroup= or namespace= in the rule, then 'sudo systemctl reload gpuschedd'",
 		    "%u program%s no class, since a rule is passed over: a container's root chose "
 		    "it",
 		    s->root_passed, s->root_passed > 1 ? "s have" : " has");
 	if (s->pods_unwatched)
 		add(ret, GS_FINDING_PODS_UNWATCHED,
-		    "raise sysctl fs.inotify.max_user_instances and max_user_watches; it is tried "
-		    "again each minute, and at each sudo systemctl reload gpuschedd",
+		    "raise sysctl fs.inotify.max_user_instances and max_user_watches, then 'sudo "
+		    "systemctl reload gpuschedd'",
 		    "%u folder%s that name%s pods cannot be watched: names may come late",
 		    s->pods_unwatched, s->pods_unwatched > 1 ? "s" : "",
 		    s->pods_unwatched > 1 ? "" : "s");

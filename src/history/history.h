@@ -256,7 +256,7 @@ int gs_history_newest(const char *dir, int64_t from_s, int64_t to_s, int64_t *re
  * Gets the time before which records may be lost: the file was begun anew, or has dropped some to
  * stay in its limits. In s since 1970, 0: none are. Errors as gs_history_query_ask().
  */
-int gs_history_lost(const char *dir, int64_t *ret_s, struct gs_error *err);
+int gs_history_newest_loss(const char *dir, int64_t *ret_s, struct gs_error *err);
 /* A reader found the file damaged: the writer renames it. */
 void gs_history_damaged(struct gs_history *h);
 

@@ -38,7 +38,7 @@ int gs_history_newest(const char *dir, int64_t from_s, int64_t to_s, int64_t *re
 	return ask(dir, text, ret_s, err);
 }
 
-int gs_history_lost(const char *dir, int64_t *ret_s, struct gs_error *err)
+int gs_history_newest_loss(const char *dir, int64_t *ret_s, struct gs_error *err)
 {
 	int64_t any = 0;
 	int r = ask(dir, "SELECT count(*) FROM sqlite_master WHERE name = 'lost'", &any, err);

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "classify/job.h"
+#include "classify/rules.h"
 #include "process/process.h"
 #include "control/counted_requests.h"
 #include "requests/limit.h"

@@ -4,6 +4,7 @@
 
 #include "basic/clock.h"
 #include "basic/json_sheet.h"
+#include "classify/rules.h"
 #include "hub/json.h"
 #include "requests/requests.h"
 #include "requests/verbs.h"

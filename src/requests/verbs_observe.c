@@ -12,6 +12,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "classify/rules.h"
 #include "gate/gate.h"
 #include "requests/requests.h"
 #include "hub/json.h"

@@ -17,6 +17,7 @@
 #include "classify/job.h"
 #include "classify/links.h"
 #include "classify/priv.h"
+#include "classify/rules.h"
 
 static struct gs_classes *fresh(void)
 {

@@ -9,6 +9,7 @@
 
 #include "classify/grants.h"
 #include "classify/priv.h"
+#include "classify/rules.h"
 
 /* Facts of a user's program: cgroups[0] is the user's, below root's cgroups[1]. */
 static struct gs_cgroup_parts cgroups[2];

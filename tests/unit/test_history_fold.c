@@ -193,7 +193,7 @@ static int64_t lost_before(void)
 	struct gs_error err = { 0 };
 	int64_t s = -1;
 
-	assert_int_equal(gs_history_lost(dir, &s, &err), 0);
+	assert_int_equal(gs_history_newest_loss(dir, &s, &err), 0);
 	return s;
 }
 

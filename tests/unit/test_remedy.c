@@ -48,6 +48,8 @@ static void find_in_instance(void)
 				     .left_out_at = "/etc/gpusched.conf:12",
 				     .waiting = 1,
 				     .waiting_budgets = 1,
+				     .root_passed = 2,
+				     .pods_unwatched = 1,
 				     .died = "mine",
 				     .died_start = "/opt/mine.bpf.o",
 				     .died_why = "tick took too long" };
