@@ -119,9 +119,13 @@ void gs_remembered_look(struct gs_memory_of_programs *m, struct gs_remembered *r
 	gs_remembered_used(m, r, now_s);
 }
 
+/* A clock that was set back does not make the program that is used now its user's oldest. */
 void gs_remembered_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s)
 {
 	r->used_s = now_s;
+	for (const struct gs_remembered *x = m->all; x; x = x->hh.next)
+		if (x->id.uid == r->id.uid && x->used_s > r->used_s)
+			r->used_s = x->used_s;
 	m->dirty = true;
 }
 

@@ -25,7 +25,8 @@ struct gs_remembered {
 	/* how often each kind was found lately; seen.kind is the most frequent */
 	uint32_t looks[GS_PROGRAM_KIND_MAX];
 	struct gs_evidence seen;
-	int64_t used_s; /* seconds since 1970: when the program was last seen or started */
+	/* when the program was last seen or started, s since 1970; later if the clock was set back */
+	int64_t used_s;
 	bool looked;    /* @seen has measured figures */
 	/* number of windows without CUDA graphs since the last one with them; not on disk */
 	uint32_t no_graphs;
@@ -55,6 +56,7 @@ void gs_remembered_look(struct gs_memory_of_programs *m, struct gs_remembered *r
  */
 void gs_remembered_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
 			   const struct gs_service_work *work);
+/* Notes that the program is used now, after all others of its user, whatever the clock says. */
 void gs_remembered_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
 void gs_remembered_done(struct gs_memory_of_programs *m);
 

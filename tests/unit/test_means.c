@@ -412,6 +412,20 @@ static void a_user_pushes_out_nobody_else(void **state)
 	assert_null(m.all);
 }
 
+static void a_clock_set_back_drops_no_program_in_use(void **state)
+{
+	struct gs_memory_of_programs m = { 0 };
+	const struct gs_program_id used = id_of(1, 5);
+
+	for (unsigned int i = 0; i < GS_USER_MAY_REMEMBERED; i++)
+		note(&m, 1, 100000 + i); /* @n is the time, too */
+	note(&m, 1, 5);
+	for (unsigned int i = 0; i < GS_USER_MAY_REMEMBERED / 2; i++)
+		note(&m, 1, 10 + i);
+	assert_non_null(gs_remembered_find(&m, &used));
+	gs_remembered_done(&m);
+}
+
 static void looks_add_up(void **state)
 {
 	struct gs_memory_of_programs m = { 0 };
@@ -524,6 +538,7 @@ int main(void)
 		cmocka_unit_test(a_program_is_known_by_what_stays),
 		cmocka_unit_test(a_command_line_is_that_program),
 		cmocka_unit_test(a_user_pushes_out_nobody_else),
+		cmocka_unit_test(a_clock_set_back_drops_no_program_in_use),
 		cmocka_unit_test(looks_add_up),
 		cmocka_unit_test(it_is_kept_on_disk),
 		cmocka_unit_test(an_older_file_is_put_aside),
