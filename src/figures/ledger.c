@@ -23,7 +23,7 @@
 #include "hub/peer.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
-#define EVENTS_A_MINUTE 2000 /* of all TSGs together */
+#define EVENTS_A_MINUTE 2000 /* of all TSGs together, in shares by user */
 #define EVENTS_A_TSG 16      /* of one TSG, per minute */
 
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES])
@@ -68,7 +68,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	gs_window_mark(fig);
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
-		l->events = 0;
+		gs_shares_done(&l->events);
 		ledger_give_begin(fig, false);
 	}
 	if (!l->all) { /* the next TSG starts the timer again */
@@ -318,9 +318,9 @@ static bool has_room(struct gs_figures *fig, struct kept *k)
 {
 	if (!fig->ledger->history)
 		return false;
-	if (k->events < EVENTS_A_TSG && fig->ledger->events < EVENTS_A_MINUTE) {
+	if (k->events < EVENTS_A_TSG &&
+	    gs_shares_take(&fig->ledger->events, k->who.uid, EVENTS_A_MINUTE)) {
 		k->events++;
-		fig->ledger->events++;
 		return true;
 	}
 	gs_count(fig->hub, GS_SVC_HISTORY_LEFT);
@@ -707,6 +707,7 @@ void gs_ledger_end(struct gs_figures *fig)
 	gs_history_free(l->history);
 	free(l->bringing.ids);
 	ledger_free_groups(l);
+	gs_shares_done(&l->events);
 	free(l->gpus);
 	free(l);
 }

@@ -153,21 +153,54 @@ static int fold(struct db *db, uint64_t *ret_folded)
 	return rc == SQLITE_DONE ? SQLITE_IOERR : rc;
 }
 
+/*
+ * Of events, a user may cause any number. Removes a tenth of those of the user who has more than
+ * half of all, if they are many: others keep theirs.
+ */
+#define EVENTS_MANY 1000
+static int drop_crowd(struct db *db, uint64_t *ret_dropped)
+{
+	static const char most[] =
+		"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM event WHERE by_uid > 0 "
+		"GROUP BY by_uid)";
+	int64_t n = 0, all = 0;
+	int rc;
+
+	*ret_dropped = 0;
+	db_number(db, most, &n);
+	db_number(db, "SELECT count(*) FROM event", &all);
+	if (n <= EVENTS_MANY || n * 2 <= all)
+		return SQLITE_DONE;
+	n /= 10;
+	rc = db_run(db,
+		    "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE by_uid IS (SELECT "
+		    "by_uid FROM event WHERE by_uid > 0 GROUP BY by_uid ORDER BY count(*) DESC "
+		    "LIMIT 1) ORDER BY id LIMIT ?1)",
+		    &n, 1);
+	if (rc == SQLITE_DONE)
+		*ret_dropped = (uint64_t)sqlite3_changes64(db->sql);
+	return rc;
+}
+
 static int drop_events(struct db *db, int64_t before_s)
 {
 	return db_run(db, "DELETE FROM event WHERE at < ?1 * 1000", &before_s, 1);
 }
 
 /*
- * Shrinks a file that is too large. If no user has far more records than others, younger points are
+ * Shrinks a file that is too large. A user with far more events than others loses some of them
+ * first. If no user has far more records than others, younger points are
  * thinned first. Then short programs of the user with most are added up, then that user loses
  * processes, and then the oldest events go.
  */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, struct tended *ret)
 {
 	bool crowded = is_crowded(db);
-	int rc;
+	uint64_t events;
+	int rc = drop_crowd(db, &events);
 
+	if (rc != SQLITE_DONE || events)
+		return rc;
 	if (!crowded && t->fine_s > 3600 && t->agrees) {
 		t->fine_s /= 2;
 		return SQLITE_DONE;

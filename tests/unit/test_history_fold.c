@@ -243,12 +243,54 @@ static void test_a_lost_file_is_told(void **state)
 	assert_in_range(lost_before(), (uint64_t)time(NULL) - 60, (uint64_t)time(NULL));
 }
 
+/* A user's events push out no other's, nor anybody's minutes. */
+static void test_events_of_one_user_go_first(void **state)
+{
+	const struct gs_history_opts opts = {
+		.size = sizeof(opts),
+		.dir = dir,
+		.days = 90,
+		.bytes = 700000,
+		.boot = "boot",
+		.clock = fake,
+	};
+	struct gs_history_who who = history_somebody(1);
+	struct gs_history_event ev = {
+		.what = "call", .target = "tsg:1", .by = true, .by_uid = 4711
+	};
+	struct gs_history *h = NULL;
+
+	assert_int_equal(gs_history_new(&opts, &h), 0);
+	program(h, &who, 120, NOON + 4 * HOUR);
+	gs_history_event(h,
+			 &(struct gs_history_event){
+				 .what = "call", .target = "tsg:2", .by = true, .by_uid = 1000 });
+	for (int i = 0; i < 24000; i++) {
+		assert_int_equal(gs_history_event(h, &ev), 0);
+		if (i % 1000 == 0)
+			gs_history_flush(h);
+	}
+	for (int i = 0; i < 200; i++) {
+		set_now(now_s + 60);
+		one_program(h, 2 + i);
+	}
+	gs_history_free(h);
+	assert_in_range(number_in_file("SELECT count(*) FROM event WHERE by_uid = 4711"), 500,
+			9000);
+	assert_int_equal(number_in_file("SELECT count(*) FROM event WHERE by_uid = 1000"), 1);
+	assert_int_equal(
+		number_in_file("SELECT count(*) FROM point JOIN series ON series.id = series "
+			       "JOIN process ON process.id = process WHERE pid = 1"),
+		120);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums_stay_exact, begin, end),
 		cmocka_unit_test_setup_teardown(test_dropped_records_are_told, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_lost_file_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(test_events_of_one_user_go_first, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("history_fold", tests, NULL, NULL);
