@@ -16,7 +16,8 @@
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
- * than 0.9 of its part, or loses 0.15 of that part to switches. While there is one, or where
+ * than 0.9 of its part, or loses 0.15 of that part to switches. Where the driver's samples show that
+ * the GPU is free for some time, it does so three times in a row. While there is one, or where
  * weights are too far apart for slices, jobs take turns of turn_ms: one runs, the others are
  * suspended. A program that slept through its turn, or that wants less than half of its part, runs
  * beside the one that has the turn.
@@ -89,6 +90,7 @@ GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist
 	r->rest = r->g_rest;
 	r->g_rest = 0;
 	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive = 0;
+	r->g_all_turns = 0;
 	r->g_as_of = r->g_lifted_ppm = r->g_lifted_due_ppm = r->g_promise = 0;
 	r->most_ppm = r->g_most_ppm;
 	r->g_least_ppm = PPM;

@@ -26,6 +26,9 @@
 #define LIGHT_NS GS_S
 /* A look is valid if some TSG had at least this many turns. */
 #define TURNS_ENOUGH 8
+/* If the GPU had nothing to do for more than 1/FREE_PART of a look, the programs rest. */
+#define FREE_PART 20
+#define LAGS_ENOUGH 3
 /*
  * If a TSG is still suspended this long after the policy let it run, the suspension is somebody
  * else's.
@@ -178,6 +181,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	r->g_as_of = gs_most(r->g_as_of, s->now.as_of_ns);
 	r->g_work += is_capped(&s->limited, now) ? 0 : s->work;
 	r->g_turns = gs_most(r->g_turns, s->turns);
+	r->g_all_turns += s->turns;
 	return done;
 }
 
@@ -191,11 +195,28 @@ GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 	s->factor = gs_most(gs_least(factor, 2048), 512);
 }
 
+/*
+ * True if the TSG lags behind its due. While the GPU is free for some of the time, the programs
+ * rest: then one of them may lag by chance. So it has to lag in LAGS_ENOUGH looks in a row.
+ */
+GPUSCHED_INLINE int lags(struct tsg *s, const struct runlist *r, gs_u64 due)
+{
+	gs_u64 span = r->g_as_of - r->look_ns;
+	gs_u64 alone = (span - r->free_ns) / 1000 * s->due_ppm / 1000;
+
+	if (s->work * 10 >= due * 9 && s->work * 100 >= alone * 85) {
+		s->lagged = 0;
+		return 0;
+	}
+	s->lagged =
+		r->free_ns < span / FREE_PART ? LAGS_ENOUGH : gs_least(s->lagged + 1, LAGS_ENOUGH);
+	return s->lagged == LAGS_ENOUGH;
+}
+
 /* Pass 1 in the round in which a look ends: decides whether the TSG falls behind. */
 GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 {
 	gs_u64 due = r->g_work / 1000 * s->due_ppm / 1000;
-	gs_u64 alone = (r->g_as_of - r->look_ns) / 1000 * s->due_ppm / 1000;
 	int hungry = s->turns * 100 >= r->g_turns * 85;
 
 	if (!s->sighted || !s->active || is_capped(&s->limited, r->g_as_of) || s->look != r->look ||
@@ -209,7 +230,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 		return;
 	}
 	if (s->drained > s->cut) {
-		r->behind += s->work * 10 < due * 9 || s->work * 100 < alone * 85;
+		r->behind += lags(s, r, due);
 		s->factor = 1024;
 	} else {
 		correct(s, due);

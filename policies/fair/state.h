@@ -39,6 +39,7 @@ struct tsg {
 	gs_u32 sighted;      /* 1: @now is valid */
 	gs_u32 active;       /* 1: it wants the GPU */
 	gs_u32 light;        /* 1: it wants less than half of its due */
+	gs_u32 lagged;       /* number of looks in a row in which it lagged, at most LAGS_ENOUGH */
 	gs_u32 looked;       /* 1: a look has judged it */
 	gs_u64 done;         /* its work since the last round, in ns */
 	gs_u32 runlist, pid; /* runlist and process for which it is counted: see members.h */
@@ -87,12 +88,12 @@ struct runlist {
 	gs_u64 seq, settled;
 	/*
 	 * Gathered in this round (g_...): weights of users; TSGs that want turns; TSGs without
-	 * facts. Work in the look; most turns of a TSG in the look; smallest and largest part. 1:
+	 * facts. Work in the look; most turns of a TSG in the look, and all turns; smallest and largest part. 1:
 	 * the TSG that has the turn still wants it; time up to which the log is known; TSGs for
 	 * which slices must stay short.
 	 */
-	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
-		g_as_of, g_rest;
+	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_all_turns, g_least_ppm, g_most_ppm,
+		g_alive, g_as_of, g_rest;
 	/*
 	 * lifted groups: sum of promises; sum of parts by weight; the group with the largest credit
 	 */
@@ -106,7 +107,8 @@ struct runlist {
 	gs_u64 ready, least_ppm, most_ppm, rest; /* counts of the last complete round */
 	gs_u64 mode, era;                        /* enum mode; number of times that turns began */
 	gs_u64 look, look_ns;                    /* number and begin of the present look */
-	gs_u64 began;                            /* the last look in which sums began */
+	gs_u64 free_ns;        /* time in the look that ended in which the GPU had nothing to do */
+	gs_u64 began;          /* the last look in which sums began */
 	gs_u64 shared_ns;      /* since when all TSGs run for a look; 0: they do not */
 	gs_u64 judging;        /* the round in which TSGs are judged; 0: not yet */
 	enum why why;          /* why turns are taken */

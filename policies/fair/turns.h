@@ -188,6 +188,20 @@ GPUSCHED_INLINE int is_too_unlike(const struct runlist *r)
 }
 
 /*
+ * Notes for how long in the look the GPU had nothing to do, by the driver's samples: a TSG that is
+ * loaded then counts as working. Programs that all rest lose nothing in that time. The samples show
+ * no work in a switch either.
+ */
+GPUSCHED_INLINE void look_free(struct runlist *r)
+{
+	gs_u64 span = r->g_as_of - gs_least(r->look_ns, r->g_as_of);
+	gs_u64 free_ns = span / 10000 * (10000 - gs_least(r->gpu.busy_x100, 10000));
+	gs_u64 lost_ns = r->g_all_turns * (r->gpu.switch_us * 1000ull + r->cost_ns);
+
+	r->free_ns = r->gpu.known & GPUSCHED_GPU_BUSY ? free_ns - gs_least(lost_ns, free_ns) : 0;
+}
+
+/*
  * Begins a look once the log covers a time at which all TSGs ran. Ends the look when it has lasted
  * long enough.
  */
@@ -206,6 +220,7 @@ GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
 	} else if (r->g_as_of >= r->look_ns + LOOK_MAX_NS ||
 		   (r->g_as_of >= r->look_ns + LOOK_NS && r->g_turns >= TURNS_ENOUGH)) {
 		r->judging = seq;
+		look_free(r);
 	}
 }
 
