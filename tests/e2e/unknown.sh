@@ -61,9 +61,10 @@ by_policy() { # STATUS:HOW
 	wait_for 10 eval '[ "$(sim_disabled $resume)" -gt 0 ]' || return 1
 	before=$(failed)
 	failing "$1"
-	class "$stop" stop
-	class "$slice" slice
+	class "$slice" slice # first: beside a TSG that could not be suspended no slice is made shorter
 	class "$level" level
+	wait_for 20 eval '[ "$(failed | jq ".[1]")" -gt "$(jq ".[1]" <<<"$before")" ]' || return 1
+	class "$stop" stop
 	class "$resume" normal
 	wait_for 20 risen "$before"
 }
