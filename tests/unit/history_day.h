@@ -50,7 +50,7 @@ static inline int history_day_minute(struct gs_history *h, uint64_t m)
 		if (!r && !all_day && m == from + 60)
 			r = gs_history_ended(h, who.pid, who.start_ns);
 	}
-	if (m % 60 == 0)
+	if (m % 10 == 0) /* a user has less than half of the queue */
 		gs_history_flush(h);
 	return r;
 }

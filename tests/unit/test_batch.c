@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,12 +92,10 @@ static void test_this_process_is_of_none(void **state)
 static pid_t run_step(const char *program, int flags)
 {
 	char comm[16] = "";
-	pid_t pid = -1;
+	pid_t pid;
 	FILE *f;
 
-	if (flags && unshare(flags))
-		return -1;
-	pid = fork();
+	pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (!pid) {
 		execl(program, "slurmstepd: [42.0]", "100", (char *)NULL);
 		_exit(1);
