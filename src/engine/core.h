@@ -37,8 +37,7 @@
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_MODE, "refused_mode", \
-	  "wishes of policies for the modes CTA and WFI, which only an owner or a person may " \
-	  "set, " \
+	  "wishes of policies for the modes CTA and WFI, which only an owner or a person sets, " \
 	  "and suspensions in them") \
 	X(REFUSED_SPAN, "refused_span", \
 	  "persons' wishes for CTA or WFI for a process with work on two GPUs") \
