@@ -154,7 +154,7 @@ struct gs_ledger {
 	uint64_t minute_ns, given_ns, brought_ns;
 	struct ledger_bringing bringing;
 	struct ledger_giving giving;
-	struct gs_shares events; /* of the present minute */
+	struct gs_shares events;       /* of the present minute */
 	struct gs_deadlines deadlines; /* of all processes, including those that have ended */
 	bool anew;                     /* a TSG has come since the last sample */
 	bool unlearned;                /* some process's batch job is still to be found out */

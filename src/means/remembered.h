@@ -27,7 +27,7 @@ struct gs_remembered {
 	struct gs_evidence seen;
 	/* when the program was last seen or started, s since 1970; later if the clock was set back */
 	int64_t used_s;
-	bool looked;    /* @seen has measured figures */
+	bool looked; /* @seen has measured figures */
 	/* number of windows without CUDA graphs since the last one with them; not on disk */
 	uint32_t no_graphs;
 	size_t at; /* the program's index in an answer that is being built */
