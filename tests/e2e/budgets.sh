@@ -141,7 +141,7 @@ check "a job is suspended where another program works" wait_for 20 suspended "${
 check "it is suspended on its other GPU, too, where none does" wait_for 5 suspended "${job[1]}"
 kill -STOP "$LOAD_PID"
 check "both parts go on together" wait_for 20 eval 'runs ${job[0]} && runs ${job[1]}'
-end_load "$LOAD_PID"
+end_load "$LOAD_PID" KILL
 kill "${job[@]}"
 kill -CONT $stopped
 
@@ -149,7 +149,7 @@ kill -CONT $stopped
 
 stop_daemon
 budgets 'uid=4003 gpu_seconds=1 per=month over=stop'
-rm -f "$GPUSCHED_SIM"/state/history.db*
+rm -f "$GPUSCHED_SIM"/state/history.db{,-wal,-shm} # not the mark that there was a file
 start_daemon || exit 1
 is "$(budget 4003 '.used_s < 1')" true "after its history is lost, the daemon counts from zero"
 check "it says that this is not all, and why" wait_for 10 eval \
