@@ -154,8 +154,8 @@ static int fold(struct db *db, uint64_t *ret_folded)
 }
 
 /*
- * Of events, a user may cause any number. Removes a tenth of those of the user who has more than
- * half of all, if they are many: others keep theirs.
+ * Removes a tenth of the events of the user who caused more than half of all, if they are many. A
+ * user may cause any number.
  */
 #define EVENTS_MANY 1000
 static int drop_crowd(struct db *db, uint64_t *ret_dropped)
@@ -189,9 +189,9 @@ static int drop_events(struct db *db, int64_t before_s)
 
 /*
  * Shrinks a file that is too large. A user with far more events than others loses some of them
- * first. If no user has far more records than others, younger points are
- * thinned first. Then short programs of the user with most are added up, then that user loses
- * processes, and then the oldest events go.
+ * first. If no user has far more records than others, younger points are thinned first. Then short
+ * programs of the user with most are added up, then that user loses processes, and then the oldest
+ * events go.
  */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, struct tended *ret)
 {
