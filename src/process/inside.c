@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"
+#include "process/reader.h"
 
 bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN])
 {
@@ -21,14 +21,6 @@ bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN])
 		return false;
 	snprintf(ret, GS_CONTAINER_LEN, "%s", *names.uid ? names.uid : names.id);
 	return true;
-}
-
-static bool namespace_of(pid_t pid, struct stat *ret)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
-	return !stat(path, ret);
 }
 
 /*
@@ -59,10 +51,10 @@ static pid_t innermost(pid_t pid)
 
 pid_t gs_inside_pid(pid_t pid, pid_t viewer)
 {
-	struct stat a, b;
+	struct gs_program its, viewers;
 
-	if (!namespace_of(pid, &a) || !namespace_of(viewer, &b) || a.st_dev != b.st_dev ||
-	    a.st_ino != b.st_ino)
+	if (gs_reader_program(pid, &its) || gs_reader_program(viewer, &viewers) || !its.pid_ns ||
+	    its.pid_ns != viewers.pid_ns)
 		return 0;
 	return innermost(pid);
 }

@@ -5,8 +5,8 @@
  * A user with a FUSE server that never answers can hold two locks of a process as long as they
  * like. The memory lock is held while a mapping is replaced, which waits for the server. Reads of
  * cmdline, maps and map_files wait for that lock. The execve() lock is held while execve() removes
- * the old mappings. On 6.18, stat, exe, maps, map_files, fd/N and pidfd_getfd wait for that lock.
- * comm, status, cgroup, mountinfo and the lists fd/ and task/ wait for neither lock.
+ * the old mappings. On 6.18, stat, exe, maps, map_files, ns, fd/N and pidfd_getfd wait for that
+ * lock. comm, status, cgroup, uid_map, mountinfo and the lists fd/ and task/ wait for neither lock.
  *
  * So forks of the daemon ("readers") read the files that can block. An answer may come late, or
  * never. Before gs_reader_begin(), the caller reads the files itself. Thread safe.
@@ -32,6 +32,7 @@ enum gs_reader_what {
 
 struct gs_program {
 	uint64_t start_ns; /* like gs_proc_start_ns() */
+	uint64_t pid_ns;   /* inode of its pid namespace; 0: unknown */
 	bool life;         /* like gs_proc_has_life() */
 	bool mps;          /* like gs_reader_is_mps() */
 	char exe[512];     /* "": unknown */

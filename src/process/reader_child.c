@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,6 +36,15 @@ static void read_exe(pid_t pid, char *ret, size_t size)
 	n -= (ssize_t)sizeof(deleted) - 1;
 	if (n > 0 && strcmp(ret + n, deleted) == 0)
 		ret[n] = '\0';
+}
+
+static uint64_t read_pid_ns(pid_t pid)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 static int read_args(pid_t pid, struct gs_program *ret)
@@ -102,6 +112,7 @@ static void read_program(pid_t pid, struct gs_reader_answer *ret)
 	struct gs_program *p = &ret->program;
 
 	p->start_ns = gs_proc_start_ns(pid);
+	p->pid_ns = read_pid_ns(pid);
 	p->life = gs_proc_has_life(pid);
 	p->mps = gs_mps_read(pid);
 	read_exe(pid, p->exe, sizeof(p->exe));

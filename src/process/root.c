@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -76,7 +75,13 @@ static bool is_contained(const char *cgroups, const char *ours)
 
 static bool is_known(const struct gs_root_place *p)
 {
-	return p->pid_ns && p->user_ns && p->cgroups;
+	return p->pids && p->user_map && p->cgroups;
+}
+
+static bool has_our_namespaces(const struct gs_root_place *its, const struct gs_root_place *ours)
+{
+	return its->pids == 1 && ours->pids == 1 && its->user_map && ours->user_map &&
+	       !strcmp(its->user_map, ours->user_map);
 }
 
 enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
@@ -86,8 +91,7 @@ enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
 		return GS_ROOT_NOT;
 	if (!is_known(its) || !is_known(ours))
 		return GS_ROOT_UNKNOWN;
-	if (its->pid_ns != ours->pid_ns || its->user_ns != ours->user_ns ||
-	    is_contained(its->cgroups, ours->cgroups))
+	if (!has_our_namespaces(its, ours) || is_contained(its->cgroups, ours->cgroups))
 		return GS_ROOT_CONTAINERS;
 	return GS_ROOT_MACHINES;
 }
@@ -111,8 +115,7 @@ static bool share_pod(const char *path, const char *ours)
 
 bool gs_root_same_pod(const struct gs_root_place *its, const struct gs_root_place *ours)
 {
-	if (!is_known(its) || !is_known(ours) || its->pid_ns != ours->pid_ns ||
-	    its->user_ns != ours->user_ns)
+	if (!is_known(its) || !is_known(ours) || !has_our_namespaces(its, ours))
 		return false;
 	for (const char *line = its->cgroups; line; line = strchr(line, '\n')) {
 		const char *path;
@@ -176,30 +179,22 @@ size_t gs_root_made_of(const char *path, const struct gs_root_place *its,
 		return 0;
 	below = below_ours(path, our_path(ours->cgroups, "0::", 3));
 	end = container_end(below);
-	if (!end && its->pid_ns == ours->pid_ns && its->user_ns == ours->user_ns)
+	if (!end && has_our_namespaces(its, ours))
 		return strlen(path);
 	return (size_t)(below - path) + (end ? end : unit_end(below));
 }
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
-static uint64_t namespace_of(pid_t pid, const char *kind)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
-	return stat(path, &st) ? 0 : st.st_ino;
-}
-
-static char *read_cgroups(pid_t pid)
+/* The text of a file in /proc/WHO; NULL: it cannot be read. */
+static char *read_text(const char *who, const char *name)
 {
 	CLEANUP_FILE FILE *f = NULL;
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%s/%s", who, name);
 	f = fopen(path, "re");
 	if (!f)
 		return NULL;
@@ -208,25 +203,47 @@ static char *read_cgroups(pid_t pid)
 	return TAKE_PTR(text);
 }
 
-/* Where a process is, with the text that gs_root_place points to. */
+/* Counts the pids in a line such as "NSpid:\t4711\t17". */
+static unsigned int read_pids(const char *who)
+{
+	CLEANUP_FREE char *status = read_text(who, "status");
+	const char *at = status ? strstr(status, "\nNSpid:") : NULL;
+	unsigned int n = 0;
+
+	for (at = at ? at + 1 : ""; *at && *at != '\n'; at++)
+		n += *at == '\t';
+	return n;
+}
+
+/* Where a process is, with the texts that gs_root_place points to. */
 struct place {
 	struct gs_root_place at;
-	char *cgroups;
+	char *cgroups, *user_map;
 };
 
 static void free_place(struct place *p)
 {
 	free(p->cgroups);
+	free(p->user_map);
 }
 
-static struct place place_of(pid_t pid)
+static struct place place_of(const char *who)
 {
-	struct place p = { .cgroups = read_cgroups(pid) };
+	struct place p = { .cgroups = read_text(who, "cgroup"),
+			   .user_map = read_text(who, "uid_map") };
 
-	p.at = (struct gs_root_place){ .pid_ns = namespace_of(pid, "pid"),
-				       .user_ns = namespace_of(pid, "user"),
+	p.at = (struct gs_root_place){ .pids = read_pids(who),
+				       .user_map = p.user_map,
 				       .cgroups = p.cgroups };
 	return p;
+}
+
+static struct place place_of_pid(pid_t pid)
+{
+	char who[16];
+
+	snprintf(who, sizeof(who), "%d", (int)pid);
+	return place_of(who);
 }
 
 enum gs_root gs_root_of(pid_t pid, uid_t uid)
@@ -235,24 +252,23 @@ enum gs_root gs_root_of(pid_t pid, uid_t uid)
 
 	if (uid)
 		return GS_ROOT_NOT;
-	its = place_of(pid);
-	ours = place_of(getpid());
+	its = place_of_pid(pid);
+	ours = place_of("self");
 	return gs_root_judge(uid, &its.at, &ours.at);
 }
 
 size_t gs_root_made(pid_t pid, const char *path)
 {
-	const struct gs_root_place its = { .pid_ns = namespace_of(pid, "pid"),
-					   .user_ns = namespace_of(pid, "user") };
-	__attribute__((cleanup(free_place))) struct place ours = place_of(getpid());
+	__attribute__((cleanup(free_place))) struct place its = place_of_pid(pid),
+							  ours = place_of("self");
 
-	return gs_root_made_of(path, &its, &ours.at);
+	return gs_root_made_of(path, &its.at, &ours.at);
 }
 
 bool gs_root_in_our_pod(pid_t pid)
 {
-	__attribute__((cleanup(free_place))) struct place its = place_of(pid),
-							  ours = place_of(getpid());
+	__attribute__((cleanup(free_place))) struct place its = place_of_pid(pid),
+							  ours = place_of("self");
 
 	return gs_root_same_pod(&its.at, &ours.at);
 }

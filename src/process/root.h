@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 enum gs_root {
@@ -38,10 +37,14 @@ size_t gs_root_made(pid_t pid, const char *path);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
-/* Where a process is. */
+/*
+ * Where a process is. Reads of the links in /proc/PID/ns wait for a lock of the process, so other
+ * files tell the namespaces. Only who may map all users can make a namespace with our map.
+ */
 struct gs_root_place {
-	uint64_t pid_ns, user_ns; /* inodes; 0: unknown */
-	const char *cgroups;      /* text of /proc/PID/cgroup; NULL: unknown */
+	unsigned int pids;    /* in status: 1 in our /proc's own pid namespace; 0: unknown */
+	const char *user_map; /* text of uid_map; NULL: unknown */
+	const char *cgroups;  /* text of cgroup; NULL: unknown */
 };
 /* Pure. @ours: where the daemon is. */
 enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,

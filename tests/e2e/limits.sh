@@ -67,7 +67,7 @@ like "$out" "say it by itself" "the error says to set it by itself"
 exits 2 "set limit=0 is refused" "$gpusched" set "pid:$a" limit=0
 "$gpusched" class clear "pid:$a" >/dev/null
 exits 2 "set limit= is refused for a program without a class" "$gpusched" set "pid:$a" limit=40
-like "$out" "has no class, and limits and requests are kept of classes" "the error says that limits need a class"
+like "$out" "has no class, and weights, limits and requests are kept of classes" "the error says that limits need a class"
 "$gpusched" class set "pid:$a" be >/dev/null
 
 busy 1 c --class be --limit 20

@@ -43,7 +43,7 @@ begin agent "$gpusched" run --agent --
 check "a program without an agent is parked" "$gpusched" park "pid:$first" --quiet
 is "$(parked "$first" '"\(.back_on) \(.sign)"')" "use probe" "parked says that a probe will show its next use"
 like "$(status_lines)" "process $first .*GiB, until it works again, as its probe tells" "status says that the probe shows its next use"
-like "$("$gpusched" list)" "parked: process $first .*, until it works again \(probe\)" "list says that the probe shows its next use"
+like "$("$gpusched" list | tr -s "\n " " ")" "parked: process $first .*, until it works again \(probe\)" "list says that the probe shows its next use"
 is "$(pins)" 2 "the probe and its note are pinned"
 echo >&"$first_in"
 check "the program calls libcuda, and comes back" wait_for 20 runs first

@@ -56,7 +56,7 @@ worst=0
 for i in 1 2 3 4 5 6 7 8; do
 	sleep 1
 	took=$(curl -sf --max-time 20 -o /dev/null -w '%{time_total}' --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping)
-	worst=$(awk -v a="$worst" -v b="${took:-20}" 'BEGIN { print a > b ? a : b }')
+	worst=$(awk -v a="$worst" -v b="${took:-20}" 'BEGIN { print (a > b ? a : b) }')
 done
 is "$(grep -c "the name is known now" "$scratch/daemon.log")" 0 "the group is still asked for"
 le "$worst" "$(patience)" "ping is answered all the time, the slowest in s"

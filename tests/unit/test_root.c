@@ -18,12 +18,17 @@
 #define OUR_POD PODS ID ".scope"
 #define OUR_NODE "0::/docker/" ID "/system.slice/gpuschedd.service"
 
-enum { OURS = 10, OTHER = 11 };
+enum { UNKNOWN, OURS, OTHER }; /* numbers of pids, and maps of users */
+static const char *const maps[] = { NULL, "0 0 4294967295\n", "0 100000 65536\n" };
+static struct gs_root_place place(unsigned int pids, unsigned int map, const char *cgroups)
+{
+	return (struct gs_root_place){ pids, maps[map], cgroups };
+}
 #define HOST "0::/system.slice/gpuschedd.service\n"
 
 static const struct {
 	uid_t uid;
-	uint64_t pid_ns, user_ns;
+	unsigned int pids, map;
 	const char *cgroups, *our_cgroups;
 	enum gs_root is;
 } cases[] = {
@@ -61,8 +66,8 @@ static const struct {
 	{ 0, OURS, OURS, "0::/docker/" ID "/docker/" OTHER_ID "\n", OUR_NODE, GS_ROOT_CONTAINERS },
 	{ 0, OURS, OURS, "0::/docker/" OTHER_ID "\n", OUR_NODE, GS_ROOT_CONTAINERS },
 	/* what cannot be read */
-	{ 0, 0, OURS, "0::/\n", HOST, GS_ROOT_UNKNOWN },
-	{ 0, OURS, 0, "0::/\n", HOST, GS_ROOT_UNKNOWN },
+	{ 0, UNKNOWN, OURS, "0::/\n", HOST, GS_ROOT_UNKNOWN },
+	{ 0, OURS, UNKNOWN, "0::/\n", HOST, GS_ROOT_UNKNOWN },
 	{ 0, OURS, OURS, NULL, HOST, GS_ROOT_UNKNOWN },
 	{ 0, OURS, OURS, "0::/\n", NULL, GS_ROOT_UNKNOWN },
 };
@@ -71,9 +76,9 @@ static void test_places(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < GS_COUNT(cases); i++) {
-		const struct gs_root_place its = { cases[i].pid_ns, cases[i].user_ns,
-						   cases[i].cgroups };
-		const struct gs_root_place ours = { OURS, OURS, cases[i].our_cgroups };
+		const struct gs_root_place its =
+			place(cases[i].pids, cases[i].map, cases[i].cgroups);
+		const struct gs_root_place ours = place(OURS, OURS, cases[i].our_cgroups);
 
 		if (gs_root_judge(cases[i].uid, &its, &ours) != cases[i].is)
 			fail_msg("case %zu: '%s'", i, cases[i].cgroups ? cases[i].cgroups : "");
@@ -83,7 +88,7 @@ static void test_places(void **state)
 static void test_same_pod(void **state)
 {
 	static const struct {
-		uint64_t pid_ns, user_ns;
+		unsigned int pids, map;
 		const char *cgroups, *our_cgroups;
 		bool same;
 	} pods[] = {
@@ -112,9 +117,8 @@ static void test_same_pod(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < GS_COUNT(pods); i++) {
-		const struct gs_root_place its = { pods[i].pid_ns, pods[i].user_ns,
-						   pods[i].cgroups };
-		const struct gs_root_place ours = { OURS, OURS, pods[i].our_cgroups };
+		const struct gs_root_place its = place(pods[i].pids, pods[i].map, pods[i].cgroups);
+		const struct gs_root_place ours = place(OURS, OURS, pods[i].our_cgroups);
 
 		if (gs_root_same_pod(&its, &ours) != pods[i].same)
 			fail_msg("case %zu", i);
@@ -125,7 +129,7 @@ static void test_same_pod(void **state)
 static void folders_below_a_container_are_its_own(void **state)
 {
 	static const struct {
-		uint64_t pid_ns, user_ns;
+		unsigned int pids, map;
 		const char *path, *our_cgroups;
 	} paths[] = {
 		{ OURS, OURS, "/", HOST },
@@ -152,15 +156,15 @@ static void folders_below_a_container_are_its_own(void **state)
 		{ OURS, OTHER, "/user.slice/user-7.slice/user@7.service|/app.slice/a.scope", HOST },
 		{ OTHER, OURS, "/a.slice/a.slicex|/b", HOST },
 		{ OTHER, OURS, "/a.slice/b.slice", HOST },
-		{ 0, OURS, "/a.service|/b", HOST },
+		{ UNKNOWN, OURS, "/a.service|/b", HOST },
 		/* nothing is known of the daemon */
 		{ OURS, OURS, "|/a.service/b", NULL },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < GS_COUNT(paths); i++) {
-		const struct gs_root_place its = { paths[i].pid_ns, paths[i].user_ns, NULL };
-		const struct gs_root_place ours = { OURS, OURS, paths[i].our_cgroups };
+		const struct gs_root_place its = place(paths[i].pids, paths[i].map, NULL);
+		const struct gs_root_place ours = place(OURS, OURS, paths[i].our_cgroups);
 		size_t made = strcspn(paths[i].path, "|"), is;
 		char path[512];
 
