@@ -61,7 +61,13 @@ without "a look at who works" 's/return s->gang || work_is_known.*/return 1;/' h
 without "regard for an lc that runs" 's/if (r->running_lc)/if (0)/' half-idle-lc
 without "turns among those that work" 's/w->verdict = WORK_ALWAYS;/(void)0;/' be-only
 without "rests beside turns" 's/if (s->work.verdict == WORK_RESTS .*/if (0)/' half-idle-beside
-without "a bound for those without a turn" 's/else if (now >= s->ended_ns + OFF_MOST_NS .*/else if (0)/' off-bound
+bound='s/else if (now >= s->ended_ns + OFF_MOST_NS .*/else if (0)/'
+without "a bound for those without a turn" "$bound" off-bound off-64
+without "that bound, nor short turns" \
+	"$bound"';s/gs_least(w->most \* each, EPOCH_MAX_NS)/w->most * each/;s/, turn_ms \* GS_MS);/, turn_ms * 60 * GS_MS);/' \
+	off-2 off-3 off-8 off-32
+# The engine, not the policy, leaves TSGs outside CILP alone.
+tried+=" cta"
 without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
 without "regard for users on the other GPUs" 's/return r->users \* u->weighs.before;/return r->ready;/' gpus-hostile
 without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/job_in(c), runlist, 0 }/job_in(c), 0, 0 }/' gpus-apart
