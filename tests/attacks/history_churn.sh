@@ -19,8 +19,8 @@ short "${as_attacker[@]}"
 rows() { # JQ FILTER of the history's rows by process
 	"$gpusched" history --json --since 1d | jq -s "flatten | $1"
 }
-written() { [ "$(rows 'map(select(.pid != null)) | length')" -ge 3 ]; }
-check "three users' programs are in the history" wait_for 30 written
+written() { [ "$(rows 'map(select(.pid != null and .gpu_time_ms > 0)) | length')" -ge 3 ]; }
+check "three users' programs and their time are in the history" wait_for 30 written
 stop_daemon
 
 cat >"$scratch/copy.py" <<'END'
