@@ -2,8 +2,8 @@
 /*
  * spank_gpusched.c - give Slurm's jobs a class of gpusched before their first GPU call
  *
- * Good for: --gpu-class and --gpu-weight for sbatch, salloc and srun, within ceilings that
- * plugstack.conf sets and what the job's user may; GPU seconds in sacct.
+ * Good for: classes and weights by partition; --gpu-class and --gpu-weight for sbatch, salloc and
+ * srun, within ceilings that plugstack.conf sets and what the job's user may; GPU seconds in sacct.
  * Fails open: if anything goes wrong, the job still starts within 100 ms, and Slurm's log has the
  * error. Known weaknesses: each node's daemon decides about classes, so a job may have the class on
  * some nodes only. A process that leaves its step (daemonizes) keeps the class, but the history
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,10 +31,22 @@ SPANK_PLUGIN(gpusched, 1)
 #define CLASS_LEN 32
 #define WEIGHT_MOST 10000
 #define ASK_MS 100
+#define MAX_GRANTS 32
 
 #ifndef GPUSCHED_RECORD
 #define GPUSCHED_RECORD "/usr/lib/gpusched/slurm-record"
 #endif
+/* Names each job's partition while the job is on the node. Below /run, which is root's. */
+#ifndef GPUSCHED_PARTITIONS
+#define GPUSCHED_PARTITIONS "/run/gpusched-slurm"
+#endif
+
+/* What root grants the jobs of a partition. */
+struct grant {
+	char partition[64];
+	char class[CLASS_LEN];
+	unsigned int weight; /* 0: none */
+};
 
 /* The arguments of the line in plugstack.conf. */
 static struct {
@@ -42,6 +55,8 @@ static struct {
 	char class[CLASS_LEN];   /* class of a job that asks for none; "": none */
 	unsigned int max_weight; /* largest weight that a job may ask for */
 	char record[256];        /* program that runs when a job ends; "": none */
+	struct grant grants[MAX_GRANTS];
+	size_t ngrants;
 } conf = {
 	.socket = "/run/gpusched/api",
 	.classes = "be,normal",
@@ -76,6 +91,38 @@ static bool take_text(const char *text, char *ret, size_t size)
 	return true;
 }
 
+static const struct grant *grant_of(const char *partition)
+{
+	for (size_t i = 0; i < conf.ngrants; i++)
+		if (!strcmp(conf.grants[i].partition, partition))
+			return &conf.grants[i];
+	return NULL;
+}
+
+/* PARTITION:CLASS or PARTITION:CLASS:WEIGHT. The same argument may be read twice. */
+static bool take_grant(const char *text)
+{
+	struct grant g = { .weight = 0 };
+	char copy[sizeof(g.partition) + CLASS_LEN + 8], *class, *weight;
+
+	if (!take_text(text, copy, sizeof(copy)) || !(class = strchr(copy, ':')))
+		return false;
+	*class ++ = '\0';
+	weight = strchr(class, ':');
+	if (weight)
+		*weight++ = '\0';
+	if (!*copy || !*class || !take_text(copy, g.partition, sizeof(g.partition)) ||
+	    !take_text(class, g.class, sizeof(g.class)) ||
+	    (weight && (!take_number(weight, WEIGHT_MOST, &g.weight) || !g.weight)))
+		return false;
+	if (grant_of(g.partition))
+		return true;
+	if (conf.ngrants == MAX_GRANTS)
+		return false;
+	conf.grants[conf.ngrants++] = g;
+	return true;
+}
+
 static bool take_argument(const char *arg)
 {
 	const char *value = strchr(arg, '=');
@@ -89,6 +136,8 @@ static bool take_argument(const char *arg)
 		return take_text(value, conf.class, sizeof(conf.class));
 	if (len == 10 && !strncmp(arg, "max_weight", len))
 		return take_number(value, WEIGHT_MOST, &conf.max_weight);
+	if (len == 9 && !strncmp(arg, "partition", len))
+		return take_grant(value);
 	if (len == 6 && !strncmp(arg, "record", len))
 		return take_text(value, conf.record, sizeof(conf.record));
 	return false;
@@ -171,6 +220,71 @@ int slurm_spank_init(spank_t sp, int ac, char *av[])
 	return 0;
 }
 
+/* ---- partitions ------------------------------------------------------------------------------ */
+
+static void path_of(char *ret, size_t size, uint32_t job)
+{
+	snprintf(ret, size, "%s/%u", GPUSCHED_PARTITIONS, job);
+}
+
+/*
+ * Notes the job's partition, before any of the job's programs runs. slurmd sets this environment. A
+ * step's environment is the user's, and proves nothing.
+ */
+int slurm_spank_job_prolog(spank_t sp, int ac, char *av[])
+{
+	const char *partition = getenv("SLURM_JOB_PARTITION");
+	char path[96];
+	uint32_t job;
+	FILE *f;
+	int fd;
+
+	take_arguments(ac, av);
+	if (!conf.ngrants)
+		return 0;
+	if (!partition || spank_get_item(sp, S_JOB_ID, &job)) {
+		slurm_error("gpusched: a job's partition is not known");
+		return 0;
+	}
+	path_of(path, sizeof(path), job);
+	mkdir(GPUSCHED_PARTITIONS, 0700);
+	unlink(path); /* of an earlier run of the job */
+	if (!grant_of(partition))
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f || fputs(partition, f) < 0 || fclose(f))
+		slurm_error("gpusched: %s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* What the job's partition grants; NULL: nothing. */
+static const struct grant *grant_of_job(spank_t sp)
+{
+	char path[96], partition[sizeof(conf.grants[0].partition)] = "";
+	uint32_t job;
+	FILE *f;
+
+	if (!conf.ngrants || spank_get_item(sp, S_JOB_ID, &job))
+		return NULL;
+	path_of(path, sizeof(path), job);
+	f = fopen(path, "re");
+	if (!f)
+		return NULL;
+	if (!fgets(partition, sizeof(partition), f))
+		*partition = '\0';
+	fclose(f);
+	return grant_of(partition);
+}
+
+static void forget_partition(uint32_t job)
+{
+	char path[96];
+
+	path_of(path, sizeof(path), job);
+	unlink(path);
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* @more: the rest of the arguments, in JSON. */
@@ -212,21 +326,36 @@ static void ask_for_user(spank_t sp, pid_t pid)
 	}
 }
 
+/* Root's word, by the job's partition or for all jobs. */
+static void ask_for_root(pid_t pid, const char *class, unsigned int weight)
+{
+	char more[100], what[64];
+
+	if (*class) {
+		snprintf(more, sizeof(more), "\"class\":\"%s\"", class);
+		snprintf(what, sizeof(what), "class '%s'", class);
+		ask(pid, more, what);
+	}
+	if (weight) {
+		snprintf(more, sizeof(more), "\"weight\":%u", weight);
+		snprintf(what, sizeof(what), "weight %u", weight);
+		ask(pid, more, what);
+	}
+}
+
 /* The task's program has not begun, so the program and its children inherit the class. */
 int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 {
-	char more[64], what[64];
+	const struct grant *grant = grant_of_job(sp);
+	const char *class = grant ? grant->class : conf.class;
 	pid_t pid = 0;
 
-	if (!*wish_class && !*conf.class && !wish_weight)
+	if (!*wish_class && !*class && !wish_weight)
 		return 0;
 	if (spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
 		return 0;
-	if (!*wish_class && *conf.class) {
-		snprintf(more, sizeof(more), "\"class\":\"%s\"", conf.class);
-		snprintf(what, sizeof(what), "class '%s'", conf.class);
-		ask(pid, more, what);
-	}
+	if (!*wish_class)
+		ask_for_root(pid, class, grant && !wish_weight ? grant->weight : 0);
 	if (*wish_class || wish_weight)
 		ask_for_user(sp, pid);
 	return 0;
@@ -257,7 +386,10 @@ int slurm_spank_job_epilog(spank_t sp, int ac, char *av[])
 	pid_t pid;
 
 	take_arguments(ac, av);
-	if (!*conf.record || access(conf.record, X_OK) || spank_get_item(sp, S_JOB_ID, &job))
+	if (spank_get_item(sp, S_JOB_ID, &job))
+		return 0;
+	forget_partition(job);
+	if (!*conf.record || access(conf.record, X_OK))
 		return 0;
 	snprintf(text, sizeof(text), "%u", job);
 	pid = fork();

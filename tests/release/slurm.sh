@@ -98,13 +98,14 @@ SlurmdLogFile=/tmp/slurmd.log
 ReturnToService=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Gres=gpu:1,shard:16
 PartitionName=p Nodes=$host Default=YES MaxTime=10
+PartitionName=serving Nodes=$host MaxTime=10
 END2
 printf 'AutoDetect=off\nName=gpu File=/dev/nvidia0\nName=shard Count=16\n' >/etc/slurm/gres.conf
 # Name a plugin, so that Slurm does not choose one by this machine's cgroups.
 echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf
 printf '#!/bin/sh\nexport GPUSCHED_SIM=%s PATH=%s\nexec /usr/lib/gpusched/slurm-record "$@"\n' "$GPUSCHED_SIM" "$PATH" >/usr/local/bin/record
 chmod 755 /usr/local/bin/record
-echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 default=be record=/usr/local/bin/record" \
+echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 default=be partition=serving:normal:300 record=/usr/local/bin/record" \
 	>/etc/slurm/plugstack.conf
 slurmdbd
 until_ "sacctmgr -n show cluster"
@@ -204,6 +205,16 @@ sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpu
 /usr/local/bin/record "$lc"
 row "$(sacct -n -X -P -j "$lc" -o AdminComment%300 | tr ';' '\n' | sed 's/^ *//; s/: .*//')" "looked at by bob gpusched other gpusched $host" \
 	"what others wrote stays, and its own record is there once"
+export SLURM_JOB_PARTITION=serving
+serving=$(submit --partition=serving) theirs=$(submit --partition=p)
+until_ '[ -n "$(of "$serving" ".[0].weight // empty")" ] && [ "$(of "$theirs" length)" = 1 ]'
+row "$(of "$serving" '.[0] | "\(.class) \(.weight)"')" "normal 300" "a job has what root grants its partition"
+row "$(of "$theirs" '.[0] | "\(.class) \(.weight)"')" "be 100" "a job that only says so has not"
+unset SLURM_JOB_PARTITION
+scancel "$serving" "$theirs"
+until_ '[ -z "$(squeue -h -r -o %A)" ]'
+until_ '[ -z "$(ls /run/gpusched-slurm)" ]'
+row "$(ls /run/gpusched-slurm)" "" "at its end nothing is kept"
 kill -STOP "$(pidof gpuschedd | tr ' ' '\n' | tail -n 1)"
 
 seconds=1
@@ -215,7 +226,7 @@ rows=$(inside bash /slurm)
 while IFS=$'\t' read -r got wanted point; do
 	is "$got" "$wanted" "$point"
 done <<<"$rows"
-is "$(wc -l <<<"$rows")" 14 "all was gone through"
+is "$(wc -l <<<"$rows")" 17 "all was gone through"
 diag "$(column -t "$root/tmp/table")"
 [ $tap_bad = 0 ] || diag "$(tail -20 "$root/tmp/log"; head -3 "$root"/home/alice/out.*; cat "$root/tmp/jobs")"
 inside sh -c 'kill $(pidof slurmd slurmctld slurmdbd munged mariadbd) 2>/dev/null; pkill -CONT -x gpuschedd; pkill -x gpuschedd'

@@ -210,6 +210,64 @@ static void test_the_default_class_is_roots(void **state)
 	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":7,\"as_uid\":1000}"));
 }
 
+/* Slurm does not call slurm_spank_init() for a job's scripts. */
+static void prolog(const char *partition, const char *grant)
+{
+	char own[80];
+
+	snprintf(own, sizeof(own), "%s", grant);
+	setenv("SLURM_JOB_PARTITION", partition, 1);
+	context = S_CTX_JOB_SCRIPT;
+	said[0] = '\0';
+	assert_int_equal(slurm_spank_job_prolog(NULL, 1, (char *[]){ own }), 0);
+	context = S_CTX_REMOTE;
+}
+
+static void test_a_partition_has_its_grant(void **state)
+{
+	char record[] = "record=";
+
+	prolog("serving", "partition=serving:lc:300");
+	assert_string_equal(said, "");
+	setenv("SLURM_JOB_PARTITION", "best", 1); /* what a job writes there is not asked */
+	init("partition=best:be");
+	init("default=be");
+	post_fork(OK);
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"lc\"}"));
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":300}"));
+	/* what the job asks for comes first, and is the user's word */
+	weight_option->cb(0, "7", 1);
+	post_fork(OK);
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"lc\"}"));
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"weight\":7,\"as_uid\":1000}"));
+	assert_null(strstr(asked, "300"));
+	/* a partition without a grant, also after an earlier run in one with a grant; the job's end */
+	prolog("other", "partition=serving:lc:300");
+	post_fork(OK);
+	assert_non_null(strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"be\"}"));
+	prolog("serving", "partition=serving:lc:300");
+	context = S_CTX_JOB_SCRIPT;
+	slurm_spank_job_epilog(NULL, 1, (char *[]){ record });
+	context = S_CTX_REMOTE;
+	post_fork(OK);
+	assert_non_null(strstr(asked, "\"class\":\"be\"}"));
+	init("default=");
+}
+
+static void test_bad_grants_are_left_out(void **state)
+{
+	static const char *const bad[] = { "partition=a",          "partition=:be",
+					   "partition=a:",         "partition=a:be:0",
+					   "partition=a:be:10001", "partition=a:be:5:5",
+					   "partition=a:be:" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		init(bad[i]);
+		if (!strstr(said, bad[i]))
+			fail_msg("%s was taken", bad[i]);
+	}
+}
+
 static void test_it_fails_open(void **state)
 {
 	uint64_t began;
@@ -264,6 +322,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_asked_for),
+		cmocka_unit_test(test_bad_grants_are_left_out),
+		cmocka_unit_test(test_a_partition_has_its_grant),
 		cmocka_unit_test(test_a_weight_alone_is_no_class),
 		cmocka_unit_test(test_the_default_class_is_roots),
 		cmocka_unit_test(test_options),

@@ -25,6 +25,7 @@ void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int slurm_spank_init(spank_t sp, int ac, char *av[]);
 int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[]);
+int slurm_spank_job_prolog(spank_t sp, int ac, char *av[]);
 int slurm_spank_job_epilog(spank_t sp, int ac, char *av[]);
 
 #define SPANK_PLUGIN(name, version) extern const unsigned int spank_plugin_version;
