@@ -18,8 +18,8 @@
  */
 bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN]);
 /*
- * The pid of process @pid in the pid namespace of process @viewer; 0: they are in different pid
- * namespaces, one of them has ended, or it is not known yet (reader.h).
+ * The pid of process @pid in the pid namespace of process @viewer. 0: they are in different pid
+ * namespaces, one has ended, or it is not known yet (reader.h).
  */
 pid_t gs_inside_pid(pid_t pid, pid_t viewer);
 

@@ -186,15 +186,15 @@ size_t gs_root_made_of(const char *path, const struct gs_root_place *its,
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
-/* The text of a file in /proc/WHO; NULL: it cannot be read. */
-static char *read_text(const char *who, const char *name)
+/* The text of one of the process's files in /proc, or NULL. */
+static char *read_text(pid_t pid, const char *name)
 {
 	CLEANUP_FILE FILE *f = NULL;
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%s/%s", who, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	f = fopen(path, "re");
 	if (!f)
 		return NULL;
@@ -204,9 +204,9 @@ static char *read_text(const char *who, const char *name)
 }
 
 /* Counts the pids in a line such as "NSpid:\t4711\t17". */
-static unsigned int read_pids(const char *who)
+static unsigned int read_pids(pid_t pid)
 {
-	CLEANUP_FREE char *status = read_text(who, "status");
+	CLEANUP_FREE char *status = read_text(pid, "status");
 	const char *at = status ? strstr(status, "\nNSpid:") : NULL;
 	unsigned int n = 0;
 
@@ -227,23 +227,13 @@ static void free_place(struct place *p)
 	free(p->user_map);
 }
 
-static struct place place_of(const char *who)
+static struct place place_of(pid_t pid)
 {
-	struct place p = { .cgroups = read_text(who, "cgroup"),
-			   .user_map = read_text(who, "uid_map") };
+	struct place p = { .cgroups = read_text(pid, "cgroup"),
+			   .user_map = read_text(pid, "uid_map") };
 
-	p.at = (struct gs_root_place){ .pids = read_pids(who),
-				       .user_map = p.user_map,
-				       .cgroups = p.cgroups };
+	p.at = (struct gs_root_place){ read_pids(pid), p.user_map, p.cgroups };
 	return p;
-}
-
-static struct place place_of_pid(pid_t pid)
-{
-	char who[16];
-
-	snprintf(who, sizeof(who), "%d", (int)pid);
-	return place_of(who);
 }
 
 enum gs_root gs_root_of(pid_t pid, uid_t uid)
@@ -252,23 +242,23 @@ enum gs_root gs_root_of(pid_t pid, uid_t uid)
 
 	if (uid)
 		return GS_ROOT_NOT;
-	its = place_of_pid(pid);
-	ours = place_of("self");
+	its = place_of(pid);
+	ours = place_of(getpid());
 	return gs_root_judge(uid, &its.at, &ours.at);
 }
 
 size_t gs_root_made(pid_t pid, const char *path)
 {
-	__attribute__((cleanup(free_place))) struct place its = place_of_pid(pid),
-							  ours = place_of("self");
+	__attribute__((cleanup(free_place))) struct place its = place_of(pid),
+							  ours = place_of(getpid());
 
 	return gs_root_made_of(path, &its.at, &ours.at);
 }
 
 bool gs_root_in_our_pod(pid_t pid)
 {
-	__attribute__((cleanup(free_place))) struct place its = place_of_pid(pid),
-							  ours = place_of("self");
+	__attribute__((cleanup(free_place))) struct place its = place_of(pid),
+							  ours = place_of(getpid());
 
 	return gs_root_same_pod(&its.at, &ours.at);
 }

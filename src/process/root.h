@@ -38,8 +38,8 @@ size_t gs_root_made(pid_t pid, const char *path);
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
 /*
- * Where a process is. Reads of the links in /proc/PID/ns wait for a lock of the process, so other
- * files tell the namespaces. Only who may map all users can make a namespace with our map.
+ * Where a process is, by files that wait for no lock of the process. The links in /proc/PID/ns do
+ * wait. A namespace with our map of users can be made only with the right to map all of them.
  */
 struct gs_root_place {
 	unsigned int pids;    /* in status: 1 in our /proc's own pid namespace; 0: unknown */
