@@ -214,7 +214,7 @@ unset SLURM_JOB_PARTITION
 scancel "$serving" "$theirs"
 until_ '[ -z "$(squeue -h -r -o %A)" ]'
 until_ '[ -z "$(ls /run/gpusched-slurm)" ]'
-row "$(ls /run/gpusched-slurm)" "" "at its end nothing is kept"
+row "$(find /run/gpusched-slurm -type f | wc -l)" 0 "at its end nothing is kept"
 kill -STOP "$(pidof gpuschedd | tr ' ' '\n' | tail -n 1)"
 
 seconds=1
