@@ -52,6 +52,10 @@ struct runlist {
 	gs_u32 lower;     /* TSGs of class lc are not among these */
 	gs_u32 told;      /* 1: an lc TSG's requests are told */
 	gs_u32 by_hand;   /* 1: root has set a level: holds go by class alone, so there are none */
+	gs_u64 untold;    /* id of that busy TSG, if its requests are not told */
+	gs_u64 kept_off;  /* grows while an untold TSG keeps others off, else shrinks */
+	gs_u32 off;       /* 1: TSGs of lower levels are off */
+	gs_u32 said;      /* 1: the log says so; until @kept_off is 0 */
 };
 GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
@@ -62,6 +66,8 @@ GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 #define TOLD 3            /* enum told */
 
 enum told { NOT_TOLD, RESTS, IN_REQUEST };
+
+#define MUCH 100 /* ticks */
 
 #define LC_SLICE_US 1000000
 /* One TSG loses nothing by a slice this short; of several, each has four times the cost of a switch. */
@@ -118,32 +124,50 @@ GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist fresh = { 0, 0, 0, 0, 0 };
+	struct runlist fresh = { 0 };
 	gs_u32 key = gpusched_runlist(t);
 
 	return gpusched_lookup_or_add(prio_runlists, &key, &fresh);
 }
 
+/* A TSG that a hold takes before it ran has waited since it was suspended. */
 GPUSCHED_INLINE void let_run(struct gpusched_task *t)
 {
-	t->priv[SUSPENDED_SINCE] = 0;
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
+	if (t->is.runnable && gpusched_hold_state(t) != GPUSCHED_HOLD_HELD)
+		t->priv[SUSPENDED_SINCE] = 0;
 }
 
-GPUSCHED_INLINE void hold_back(struct gpusched_task *t, const struct runlist *r, gs_u64 now)
+/* Says once that lower levels are off for more than half of the time for want of told requests. */
+GPUSCHED_INLINE void note_untold(struct runlist *r)
 {
-	if (now < t->priv[RUNS_UNTIL])
+	if (r->untold && r->off)
+		r->kept_off += r->kept_off < 2 * MUCH;
+	else if (r->kept_off)
+		r->kept_off--;
+	if (!r->kept_off)
+		r->said = 0;
+	if (r->kept_off < MUCH || r->said)
 		return;
+	r->said = 1;
+	gpusched_log("not lc, or its requests are not told: keeps others off; TSG", r->untold);
+}
+
+GPUSCHED_INLINE void hold_back(struct gpusched_task *t, struct runlist *r, gs_u64 now)
+{
+	if (now < t->priv[RUNS_UNTIL]) {
+		let_run(t);
+		return;
+	}
 	if (!t->priv[SUSPENDED_SINCE])
 		t->priv[SUSPENDED_SINCE] = now;
 	if (now >= t->priv[SUSPENDED_SINCE] + (gs_u64)age_ms * 1000000ull) {
-		if (!t->priv[RUNS_UNTIL] && !r->told)
-			gpusched_log("ages: the higher level's requests are not told; TSG", t->id);
 		t->priv[RUNS_UNTIL] = now + (gs_u64)age_run_ms * 1000000ull;
 		let_run(t);
 		return;
 	}
 	gpusched_want_runnable(t, 0);
+	r->off = 1;
 }
 
 /*
@@ -207,8 +231,11 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	if (round->pass == 0) {
 		if (r->seq != round->seq) {
+			note_untold(r);
 			r->seq = round->seq;
 			r->gathering = 0;
+			r->untold = 0;
+			r->off = 0;
 			r->lower = 0;
 			r->told = 0;
 			r->by_hand = 0;
@@ -221,8 +248,10 @@ GPUSCHED_TICK(t, round)
 		 * TSGs
 		 */
 		if (is_busy(t, round->now_ns) && level_of(t) + 1 > r->gathering &&
-		    !t->priv[SUSPENDED_SINCE])
+		    !t->priv[SUSPENDED_SINCE]) {
 			r->gathering = level_of(t) + 1;
+			r->untold = is_told(t) ? 0 : t->id;
+		}
 		return 0;
 	}
 	want_slice(t, r);

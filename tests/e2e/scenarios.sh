@@ -74,8 +74,8 @@ check "sim run says which check failed" test "$(jq -r 'select(.scenario) | .chec
 check "sim run prints a policy's messages" sh -c "$gpusched sim run admit-load --json 2>&1 >/dev/null |
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
 check "prio says why the lower level runs by ageing alone" sh -c "$gpusched sim run prio-ageing 2>&1 |
-	grep -q '^gpusched: policy prio at [0-9.]* s: ages: the higher level.s requests are not told; TSG 2'"
-check "prio says nothing of it where requests are told" sh -c "! $gpusched sim run prio-told-short 2>&1 | grep -q ages:"
+	grep -q '^gpusched: policy prio at [0-9.]* s: not lc, or its requests are not told: keeps others off; TSG 1'"
+check "prio says nothing of it where requests are told" sh -c "! $gpusched sim run prio-told-short 2>&1 | grep -q 'not told'"
 check "edf reports an overload with its sum, from facts that a real host knows" sh -c "$gpusched sim run edf-overload 2>&1 |
 	grep -q 'overload: deadlines may be missed; percent in all 9[0-9]'"
 check "edf reports no overload for a load that fits" sh -c "! $gpusched sim run edf-burst 2>&1 | grep -q overload:"
