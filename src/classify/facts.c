@@ -14,6 +14,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
+#include "basic/procfs.h"
 #include "classify/priv.h"
 #include "process/cgroup.h"
 #include "process/reader.h"
@@ -26,7 +27,7 @@ static ssize_t read_small(pid_t pid, const char *name, char *buf, size_t size)
 	CLEANUP_FD int fd = -1;
 	ssize_t n, at = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", gs_procfs(), pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -52,7 +52,7 @@ static int wait_for_daemon(struct gs_error *err)
 	CLEANUP_FD int watch = inotify_init1(IN_CLOEXEC);
 	char events[4096];
 
-	if (mkdir(gs_env()->run_dir, 0755) && errno != EEXIST)
+	if (mkdir(gs_env()->run_dir, 0711) && errno != EEXIST)
 		return gs_fail(err, -errno, "%s: %s", gs_env()->run_dir, strerror(errno));
 	if (watch < 0 || inotify_add_watch(watch, gs_env()->run_dir, IN_CREATE | IN_ATTRIB) < 0)
 		return gs_fail(err, -errno, "%s: %s", gs_env()->run_dir, strerror(errno));

@@ -12,6 +12,7 @@
 #include "basic/env.h"
 #include "basic/escape.h"
 #include "basic/log.h"
+#include "basic/procfs.h"
 #include "daemon/daemon.h"
 #include "policy/policy.h"
 
@@ -278,6 +279,11 @@ int main(int argc, char **argv)
 	if (r)
 		return complain(&err, r);
 	log_open(o.foreground, LOG_INFO);
+	r = gs_procfs_begin();
+	if (r && !o.check_config)
+		gs_log(LOG_WARNING,
+		       "no instance of /proc of our own (%s): users can delay its reads",
+		       strerror(-r));
 	if (o.guardian) {
 		r = guardian_run(&err);
 		return r ? complain(&err, r) : GS_EXIT_OK;

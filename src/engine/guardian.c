@@ -22,6 +22,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/procfs.h"
 #include "engine/engine.h"
 #include "engine/guardian.h"
 #include "engine/lock.h"
@@ -312,6 +313,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	gs_log_sink(NULL, NULL, LOG_ERR);
 	prctl(PR_SET_NAME, "gpusched-guard");
 	shed(&pidfd, &release);
+	gs_procfs_begin();
 	openlog("gpusched-guardian", LOG_PID, LOG_DAEMON);
 	spare_from_oom();
 	leave_cgroup(dir, parent, sizeof(dir));

@@ -43,7 +43,8 @@ static int make_run_dir(struct gs_error *err)
 {
 	const char *dir = gs_env()->run_dir;
 
-	if (mkdir(dir, 0755) && errno != EEXIST)
+	/* A folder that users can read, they can watch: each new file in it walks their watches. */
+	if (mkdir(dir, 0711) && (errno != EEXIST || (chmod(dir, 0711) && !geteuid())))
 		return gs_fail(err, -errno, "cannot make %s: %s", dir, strerror(errno));
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "basic/procfs.h"
 #include "table/gate_call.h"
 #include "gate.skel.h"
 #include "table/hush.h"
@@ -188,7 +189,7 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	const uint64_t stops = 1ull << (SIGSTOP - 1) | 1ull << (SIGTSTP - 1) |
 			       1ull << (SIGTTIN - 1) | 1ull << (SIGTTOU - 1);
 	CLEANUP_FILE FILE *f = NULL;
-	char path[32], line[128], state = 0;
+	char path[64], line[128], state = 0;
 	unsigned long long mask, pending = 0;
 
 	if (s->value.stops > 1)
@@ -196,7 +197,7 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	for (size_t i = 0; i < n; i++)
 		if (&all[i] != s && all[i].key.tgid == s->key.tgid)
 			return false;
-	snprintf(path, sizeof(path), "/proc/%u/status", s->key.tgid);
+	snprintf(path, sizeof(path), "%s/%u/status", gs_procfs(), s->key.tgid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "State: %c", &state) == 1)

@@ -2,15 +2,19 @@
 #include "hub/pace.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/procfs.h"
 
 void gs_pace_init(struct gs_pace *t)
 {
-	*t = (struct gs_pace){ .schedstat =
-				       open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/thread-self/schedstat", gs_procfs());
+	*t = (struct gs_pace){ .schedstat = open(path, O_RDONLY | O_CLOEXEC) };
 }
 
 void gs_pace_done(struct gs_pace *t)

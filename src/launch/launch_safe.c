@@ -20,6 +20,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "basic/procfs.h"
 #include "launch/launch.h"
 #include "launch/launch_find.h"
 
@@ -74,9 +75,17 @@ bool gs_launch_mount_serves_users(const char *line, dev_t *ret_dev, char ret_pla
 	return strstr(options, "allow_other") || !strstr(options, "user_id=0,");
 }
 
+static FILE *open_proc(const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", gs_procfs(), name);
+	return fopen(path, "re");
+}
+
 static int no_users_mount(struct gs_error *why)
 {
-	CLEANUP_FILE FILE *f = fopen("/proc/self/mountinfo", "re");
+	CLEANUP_FILE FILE *f = open_proc("self/mountinfo");
 	CLEANUP_FREE char *line = NULL;
 	char place[256], devices[256];
 	struct stat simulated = { 0 };
@@ -127,9 +136,9 @@ static const char *mounter(void)
 }
 
 /* Returns the number in a file, or @otherwise if there is no such file. */
-static long setting(const char *path, long otherwise)
+static long setting(const char *name, long otherwise)
 {
-	CLEANUP_FILE FILE *f = fopen(path, "re");
+	CLEANUP_FILE FILE *f = open_proc(name);
 	long v;
 
 	return f && fscanf(f, "%ld", &v) == 1 ? v : otherwise;
@@ -141,8 +150,8 @@ static int no_fuse_to_make(struct gs_error *why)
 
 	if (!is_open_to_users("/dev/fuse"))
 		return 0;
-	if (!by && setting("/proc/sys/user/max_user_namespaces", 0) &&
-	    setting("/proc/sys/kernel/unprivileged_userns_clone", 1))
+	if (!by && setting("sys/user/max_user_namespaces", 0) &&
+	    setting("sys/kernel/unprivileged_userns_clone", 1))
 		by = "a user namespace";
 	return by ? gs_fail(why, -EPERM,
 			    "users may serve files (/dev/fuse is open to them, %s mounts it), and "
@@ -153,8 +162,7 @@ static int no_fuse_to_make(struct gs_error *why)
 
 static int no_userfaults(struct gs_error *why)
 {
-	if (setting("/proc/sys/vm/unprivileged_userfaultfd", 0) ||
-	    is_open_to_users("/dev/userfaultfd"))
+	if (setting("sys/vm/unprivileged_userfaultfd", 0) || is_open_to_users("/dev/userfaultfd"))
 		return gs_fail(why, -EPERM,
 			       "users may answer the kernel's own page faults (userfaultfd), and "
 			       "could stop every fork() with a probe");

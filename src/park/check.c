@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 #include "process/cgroup.h"
 
 #define BRANCH_FIRST 570 /* the first driver branch with libcuda's checkpoint calls */
@@ -16,11 +17,11 @@
 
 static void read_status(struct gs_park_check *c)
 {
-	char path[48], line[128];
+	char path[64], line[128];
 	CLEANUP_FILE FILE *f = NULL;
 	int tracer;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)c->pid);
+	snprintf(path, sizeof(path), "%s/%d/status", gs_procfs(), (int)c->pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "State: %c", &c->state) == 1)
@@ -77,10 +78,12 @@ static void read_cgroups(struct gs_park_check *c)
 
 static void read_host(struct gs_park_check *c)
 {
-	CLEANUP_FILE FILE *f = fopen("/proc/meminfo", "re");
-	char line[128];
+	CLEANUP_FILE FILE *f = NULL;
+	char path[64], line[128];
 	uint64_t kib;
 
+	snprintf(path, sizeof(path), "%s/meminfo", gs_procfs());
+	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "MemTotal: %" SCNu64, &kib) == 1)
 			c->host_total = kib << 10;

@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/procfs.h"
 #include "engine/engine.h"
 #include "hub/hub.h"
 #include "hub/task.h"
@@ -62,11 +63,11 @@ uint64_t gs_park_progress_moved(enum gs_park_op op, const struct gs_park_look *f
 /* Reads /proc/PID/status, which never waits for a lock that the process holds. */
 static bool read_resident(int32_t pid, uint64_t *ret)
 {
-	char path[48], line[128];
+	char path[64], line[128];
 	CLEANUP_FILE FILE *f = NULL;
 	uint64_t kib;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/status", gs_procfs(), (int)pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "VmRSS: %" SCNu64, &kib) == 1) {

@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 
 static char root[PATH_MAX]; /* the mount point; "": there is none */
 
@@ -58,9 +59,9 @@ const char *gs_cgroup_root(void)
 int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN])
 {
 	CLEANUP_FILE FILE *f = NULL;
-	char file[32], line[4096];
+	char file[64], line[4096];
 
-	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	snprintf(file, sizeof(file), "%s/%d/cgroup", gs_procfs(), (int)pid);
 	f = fopen(file, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		const char *path = line + 3;

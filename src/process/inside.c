@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 #include "process/reader.h"
@@ -33,7 +34,7 @@ static pid_t innermost(pid_t pid)
 	CLEANUP_FD int fd = -1;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(path, sizeof(path), "%s/%d/status", gs_procfs(), pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
 	if (n <= 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 #include "process/peek.h"
 #include "process/process.h"
 
@@ -60,13 +61,13 @@ static bool is_same(const struct statx *a, const struct statx *b)
  */
 bool gs_mps_read(pid_t pid)
 {
-	char link[32], path[PATH_MAX];
+	char link[64], path[PATH_MAX];
 	CLEANUP_FD int fd = -1;
 	struct statx exe, here;
 	const char *name;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	snprintf(link, sizeof(link), "%s/%d/exe", gs_procfs(), (int)pid);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0 || path[0] != '/')
 		return false;

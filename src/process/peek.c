@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 
 /* How many mounts are read at most. Users can make more; libmount would read all of them. */
 #define MAX_MOUNTS 8192
@@ -44,10 +45,10 @@ static int find(const char *who, uint64_t id, const struct mount *like, struct m
 {
 	CLEANUP_FREE char *line = NULL;
 	CLEANUP_FILE FILE *f = NULL;
-	char path[48];
+	char path[64];
 	size_t size = 0;
 
-	snprintf(path, sizeof(path), "/proc/%s/mountinfo", who);
+	snprintf(path, sizeof(path), "%s/%s/mountinfo", gs_procfs(), who);
 	f = fopen(path, "re");
 	if (!f && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
 		return -errno;

@@ -12,17 +12,18 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/procfs.h"
 
 #define PF_EXITING 0x4u /* the kernel's flag, in /proc/PID/stat */
 
 int gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 {
-	char path[32], text[1024], *p;
+	char path[64], text[1024], *p;
 	unsigned long long ticks = 0;
 	CLEANUP_FD int fd = -1;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/stat", gs_procfs(), (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -85,17 +86,18 @@ static bool is_exiting(const char *stat)
 /* True if @is returns true for the file @what in any thread's /proc folder. */
 static bool any_thread(pid_t pid, const char *what, bool (*is)(FILE *f))
 {
-	char path[64];
+	char path[96];
 	CLEANUP_DIR DIR *d = NULL;
 	struct dirent *e;
 	bool found = false;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/task", gs_procfs(), (int)pid);
 	d = opendir(path);
 	while (d && !found && (e = readdir(d))) {
 		CLEANUP_FILE FILE *f = NULL;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, e->d_name, what);
+		snprintf(path, sizeof(path), "%s/%d/task/%.20s/%s", gs_procfs(), (int)pid,
+			 e->d_name, what);
 		f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
 		found = f && is(f);
 	}
@@ -131,9 +133,9 @@ bool gs_process_has_memory(pid_t pid)
 
 static FILE *open_of(pid_t pid, const char *what)
 {
-	char path[48];
+	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	snprintf(path, sizeof(path), "%s/%d/%s", gs_procfs(), (int)pid, what);
 	return fopen(path, "re");
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 #include "process/reader.h"
 #include "process/process.h"
 #include "process/waiters.h"
@@ -27,10 +28,10 @@
 static void read_exe(pid_t pid, char *ret, size_t size)
 {
 	static const char deleted[] = " (deleted)";
-	char path[32];
+	char path[64];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/exe", gs_procfs(), (int)pid);
 	n = readlink(path, ret, size - 1);
 	ret[n > 0 ? n : 0] = '\0';
 	n -= (ssize_t)sizeof(deleted) - 1;
@@ -41,9 +42,9 @@ static void read_exe(pid_t pid, char *ret, size_t size)
 static uint64_t read_pid_ns(pid_t pid)
 {
 	struct stat st;
-	char path[32];
+	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/ns/pid", gs_procfs(), (int)pid);
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
@@ -51,10 +52,10 @@ static int read_args(pid_t pid, struct gs_program *ret)
 {
 	const uint32_t size = sizeof(ret->args) - 1;
 	CLEANUP_FD int fd = -1;
-	char path[32];
+	char path[64];
 	ssize_t n = 1;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/cmdline", gs_procfs(), (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && n > 0 && ret->nargs < size) {
 		n = read(fd, ret->args + ret->nargs, size - ret->nargs);
@@ -86,10 +87,10 @@ static void read_ranks(pid_t pid, struct gs_reader_answer *ret)
 	CLEANUP_FREE char *text = malloc(ENVIRON_SIZE);
 	CLEANUP_FD int fd = -1;
 	size_t have = 0;
-	char path[32];
+	char path[64];
 	ssize_t n = 1;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/environ", gs_procfs(), (int)pid);
 	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	while (fd >= 0 && n > 0 && have < ENVIRON_SIZE - 1) {
 		n = read(fd, text + have, ENVIRON_SIZE - 1 - have);
@@ -130,7 +131,7 @@ static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 
 	if (ret->nmaps == GS_READER_MAPS || ret->code || !gs_cuda_map_parse(line, map))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+	snprintf(path, sizeof(path), "%s/%d/map_files/%llx-%llx", gs_procfs(), (int)pid,
 		 (unsigned long long)map->start, (unsigned long long)map->end);
 	map->place = open(path, O_PATH | O_CLOEXEC);
 	if (map->place >= 0)
@@ -142,11 +143,11 @@ static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 static void read_maps(pid_t pid, struct gs_reader_answer *ret)
 {
 	CLEANUP_FD int fd = -1;
-	char path[32], text[MAPS_SIZE];
+	char path[64], text[MAPS_SIZE];
 	size_t have = 0;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/maps", gs_procfs(), (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		ret->code = -errno;
@@ -257,6 +258,7 @@ static void __attribute__((noreturn)) serve(int sock)
 	if (chdir("/") || (sock > 0 && close_range(0, (unsigned int)sock - 1, 0)))
 		_exit(1);
 	close_range((unsigned int)sock + 1, ~0u, 0);
+	gs_procfs_begin();
 	while (recv(sock, &rq, sizeof(rq), 0) == sizeof(rq)) {
 		gs_reader_read(&rq, &answer);
 		send_answer(sock, &answer);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 #include "process/cgroup.h"
 #include "process/pod.h"
 
@@ -194,7 +195,7 @@ static char *read_text(pid_t pid, const char *name)
 	size_t size = 0;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", gs_procfs(), (int)pid, name);
 	f = fopen(path, "re");
 	if (!f)
 		return NULL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/procfs.h"
 
 #define MOST_THREADS 4096u
 #define SONAME "/libcuda.so"
@@ -45,10 +46,10 @@ static int read_range(pid_t pid, struct gs_cuda_range *ret)
 {
 	CLEANUP_FILE FILE *f = NULL;
 	CLEANUP_FREE char *line = NULL;
-	char path[32];
+	char path[64];
 	size_t size = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/maps", gs_procfs(), (int)pid);
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
@@ -79,10 +80,10 @@ int gs_waiters_read(pid_t pid, uint32_t *ret)
 	CLEANUP_DIR DIR *d = NULL;
 	uint32_t n = 0, met = 0;
 	struct dirent *e;
-	char path[32];
+	char path[64];
 	int r = read_range(pid, &range);
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/task", gs_procfs(), (int)pid);
 	d = r ? NULL : opendir(path);
 	if (!d)
 		return r ? r : -errno;

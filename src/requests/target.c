@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -46,11 +47,50 @@ static int parse_uid(const char *v, const struct lookup *in, struct gs_target_pa
 	return parse_number(v, 0, UINT32_MAX - 1, "uid:N, or user:NAME", t, err);
 }
 
+/*
+ * The text of /etc/passwd, read again after a change only: users may watch that file, and each read
+ * walks their watches. NULL: it cannot be read.
+ */
+static char *users_text(size_t *ret_len)
+{
+	static struct stat known;
+	static char *text;
+	static size_t len;
+	CLEANUP_FILE FILE *f = NULL;
+	struct stat st;
+	size_t room = 0;
+	ssize_t n;
+
+	if (stat("/etc/passwd", &st))
+		return NULL;
+	if (!text || st.st_ino != known.st_ino || st.st_size != known.st_size ||
+	    st.st_mtim.tv_sec != known.st_mtim.tv_sec ||
+	    st.st_mtim.tv_nsec != known.st_mtim.tv_nsec) {
+		free(text);
+		text = NULL;
+		f = fopen("/etc/passwd", "re");
+		n = f ? getdelim(&text, &room, '\0', f) : -1;
+		len = n > 0 ? (size_t)n : 0;
+		known = st;
+	}
+	*ret_len = len;
+	return len ? text : NULL;
+}
+
+void gs_target_begin(void)
+{
+	size_t len;
+
+	users_text(&len);
+}
+
 /* Looks only into /etc/passwd: other sources of user names, such as LDAP, may block. */
 static int parse_user(const char *v, const struct lookup *in, struct gs_target_part *t,
 		      struct gs_error *err)
 {
-	CLEANUP_FILE FILE *f = fopen("/etc/passwd", "re");
+	size_t len = 0;
+	char *text = users_text(&len);
+	CLEANUP_FILE FILE *f = text ? fmemopen(text, len, "r") : NULL;
 	const struct passwd *pw = NULL;
 
 	while (f && (pw = fgetpwent(f)) && strcmp(pw->pw_name, v))

@@ -57,6 +57,8 @@ struct gs_target {
 	char whole[300]; /* as written, for messages */
 };
 
+/* Reads the names of users while nobody can delay that; for a daemon's start. */
+void gs_target_begin(void);
 /*
  * Parses a target, and looks up its names in @classes and @gpus. Returns -EINVAL if @text is not a
  * target or names an unknown class. Returns -ENOENT if there is no such GPU, cgroup or user.

@@ -23,6 +23,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/procfs.h"
 #include "process/process.h"
 #include "rm/abi.h"
 #include "rm/sys.h"
@@ -41,9 +42,9 @@ static bool accepted(int dirfd, const char *path, int flags)
 
 static bool looks_right(pid_t pid, int number)
 {
-	char path[48];
+	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
+	snprintf(path, sizeof(path), "%s/%d/fd/%d", gs_procfs(), (int)pid, number);
 	return accepted(AT_FDCWD, path, 0);
 }
 
@@ -103,12 +104,12 @@ static int copy_fd(struct borrowing *b, int number, int *ret)
  */
 static int use_living_thread(struct borrowing *b)
 {
-	char path[32], state;
+	char path[64], state;
 	uint64_t start;
 	struct dirent *e;
 	CLEANUP_DIR DIR *dir = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)b->pid);
+	snprintf(path, sizeof(path), "%s/%d/task", gs_procfs(), (int)b->pid);
 	dir = opendir(path);
 	while (dir && (e = readdir(dir))) {
 		pid_t tid = atoi(e->d_name);

@@ -52,6 +52,7 @@
 #include "engine/guardian.h"
 #include "engine/lock.h"
 #include "engine/restore.h"
+#include "requests/target.h"
 
 #define SETTLE_MS 2000 /* longest wait at the end for calls under way */
 /* a guardian that dies sooner than this is not replaced: the next one would die as well */
@@ -377,6 +378,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_harm_start(s->control, s->figures);
 	if (r)
 		return gs_fail(err, r, "out of memory");
+	gs_target_begin();
 	r = gs_alerting_start(s->requests);
 	if (r)
 		return gs_fail(err, r, "out of memory");

@@ -135,7 +135,7 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 	static const struct {
 		const char *name;
 		mode_t mode;
-	} dirs[] = { { "bpf", 0755 },           { "run", 0755 }, { "run/mps", 0755 },
+	} dirs[] = { { "bpf", 0755 },           { "run", 0711 }, { "run/mps", 0755 },
 		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 

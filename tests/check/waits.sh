@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 calls='gs_proc_start_ns|gs_proc_stat|gs_proc_has_life|gs_mps_read|gs_reader_read|SYS_pidfd_getfd|process_vm_readv'
-files='"/proc/%[-.0-9l]*[dus]/((stat|statm|exe|maps|smaps|map_files|cmdline|environ|mem|auxv|cwd|root)["/]|fd/|fdinfo/|task/[^"]*/stat")'
+files='"(/proc|%s)/%[-.0-9l]*[dus]/((stat|statm|exe|maps|smaps|map_files|cmdline|environ|mem|auxv|cwd|root)["/]|ns/|fd/|fdinfo/|task/[^"]*/stat")'
 
 # Prints functions that may wait without a guard. Input: names of files, one a line.
 unguarded() {

@@ -81,6 +81,7 @@ VERB(switches);
 VERB(ring);
 /* peers.c */
 VERB(entries);
+VERB(watches);
 VERB(unblock);
 VERB(runtime);
 

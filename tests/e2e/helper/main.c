@@ -77,6 +77,8 @@ static const struct {
 	  "takes O_NONBLOCK from what wakes the daemon: see peers.c" },
 	{ "entries", verb_entries, 3, 3, "SOCKET DUPS SETS",
 	  "asks over a connection that stands in so many epoll sets" },
+	{ "watches", verb_watches, 3, 64, "DUPS SETS FILE...",
+	  "watches files with a descriptor that stands in so many epoll sets" },
 	{ "beat", verb_beat, 0, 0, "",
 	  "prints how old the heartbeat was at most, in ms, at SIGTERM" },
 	{ "forks", verb_forks, 0, 0, "", "... how long a fork() took at most" },

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* peers.c - attacks the daemon through what it shares with a user: sockets, and an agent's page */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -94,27 +97,55 @@ static void ask(int fd)
 		return;
 }
 
-/* Asks over a connection whose own end stands in DUPS * SETS epoll sets. */
-int verb_entries(int n, char **words)
+/* Puts @fd into DUPS * SETS epoll sets, and calls @between now and then. */
+static bool fill(int fd, int dups, int nsets, void (*between)(int fd))
 {
-	int fd = connect_to(words[0], SOCK_STREAM), dups = atoi(words[1]), nsets = atoi(words[2]);
-	struct rlimit l;
 	int *sets = calloc((size_t)nsets, sizeof(*sets));
+	struct rlimit l;
 	long items = 0;
 
 	if (fd < 0 || !sets || getrlimit(RLIMIT_NOFILE, &l))
-		return 1;
+		return false;
 	l.rlim_cur = l.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &l);
 	for (int i = 0; i < nsets; i++)
 		sets[i] = epoll_create1(0);
 	for (int i = 0; i < dups; i++) {
-		if (i % 100 == 0)
-			ask(fd); /* otherwise the daemon ends a silent connection */
+		if (i % 100 == 0 && between)
+			between(fd);
 		items += enter(dup(fd), sets, nsets);
 	}
 	printf("ready %ld\n", items);
 	fflush(stdout);
+	return true;
+}
+
+/* Watches files with a descriptor that stands in DUPS * SETS epoll sets. */
+int verb_watches(int n, char **words)
+{
+	int fd = inotify_init1(IN_NONBLOCK);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char events[65536];
+
+	for (int i = 2; i < n; i++)
+		if (inotify_add_watch(fd, words[i], IN_ALL_EVENTS) < 0)
+			printf("not watched: %s: %s\n", words[i], strerror(errno));
+	if (!fill(fd, atoi(words[0]), atoi(words[1]), NULL))
+		return 1;
+	while (poll(&p, 1, -1) >= 0)
+		if (read(fd, events, sizeof(events)) > 0)
+			usleep(1000);
+	return 0;
+}
+
+/* Asks over a connection whose own end stands in DUPS * SETS epoll sets. */
+int verb_entries(int n, char **words)
+{
+	int fd = connect_to(words[0], SOCK_STREAM);
+
+	/* the daemon ends a silent connection */
+	if (fd < 0 || !fill(fd, atoi(words[1]), atoi(words[2]), ask))
+		return 1;
 	for (;;)
 		ask(fd);
 }
