@@ -10,8 +10,8 @@
 #define GPUSCHED_BASIC_PROCFS_H
 
 /*
- * Makes the instance; before other threads begin, and again after a fork() whose child closes our
- * descriptors. Needs CAP_SYS_ADMIN. -errno: the machine's /proc is used.
+ * Makes the instance, before other threads begin. A child that closes its parent's descriptors
+ * makes its own. Needs CAP_SYS_ADMIN. -errno: the machine's /proc is used.
  */
 int gs_procfs_begin(void);
 /* The path of the instance, or of the machine's /proc. */

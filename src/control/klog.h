@@ -2,8 +2,9 @@
 /*
  * klog.h - reads new records of the kernel's log, where the driver reports errors
  *
- * /dev/kmsg, from its end on, without waiting. An instance with a simulated GPU reads the file
- * "kmsg" of its directory, with one record in each line.
+ * /dev/kmsg, from its end on, in a thread: users may watch that file, and a read then walks all of
+ * their watches. An instance with a simulated GPU reads the file "kmsg" of its directory, with one
+ * record in each line.
  */
 #ifndef GPUSCHED_CONTROL_KLOG_H
 #define GPUSCHED_CONTROL_KLOG_H
