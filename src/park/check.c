@@ -8,7 +8,6 @@
 
 #include "basic/cleanup.h"
 #include "basic/procfs.h"
-#include "process/cgroup.h"
 
 #define BRANCH_FIRST 570 /* the first driver branch with libcuda's checkpoint calls */
 #define HOST_SPARE 10    /* the host must have a tenth more free than the process holds */
@@ -31,51 +30,6 @@ static void read_status(struct gs_park_check *c)
 	}
 }
 
-static bool read_number(const char *dir, const char *name, uint64_t *ret)
-{
-	char path[1400];
-	CLEANUP_FILE FILE *f = NULL;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "re");
-	return f && fscanf(f, "%" SCNu64, ret) == 1; /* fails for "max", which means no limit */
-}
-
-static bool is_frozen(const char *dir)
-{
-	char path[1400], line[64];
-	CLEANUP_FILE FILE *f = NULL;
-
-	snprintf(path, sizeof(path), "%s/cgroup.events", dir);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "frozen 1", 8))
-			return true;
-	return false;
-}
-
-static void read_cgroups(struct gs_park_check *c)
-{
-	const char *root = gs_cgroup_root();
-	char own[GS_CGROUP_PATH_LEN], dir[1200], *slash;
-	uint64_t most, now;
-
-	c->cgroup_free = UINT64_MAX;
-	if (!root || gs_cgroup_path(c->pid, own))
-		return;
-	while ((slash = strrchr(own, '/')) && own[1]) {
-		snprintf(dir, sizeof(dir), "%s%s", root, own);
-		c->frozen |= is_frozen(dir);
-		if (read_number(dir, "memory.max", &most) &&
-		    read_number(dir, "memory.current", &now)) {
-			uint64_t left = most > now ? most - now : 0;
-
-			c->cgroup_free = left < c->cgroup_free ? left : c->cgroup_free;
-		}
-		slash[slash == own] = '\0';
-	}
-}
-
 static void read_host(struct gs_park_check *c)
 {
 	CLEANUP_FILE FILE *f = NULL;
@@ -95,7 +49,6 @@ static void read_host(struct gs_park_check *c)
 void gs_park_check_read(struct gs_park_check *c)
 {
 	read_status(c);
-	read_cgroups(c);
 	read_host(c);
 }
 
@@ -225,5 +178,7 @@ int gs_park_check(const struct gs_park_check *c, struct gs_error *err)
 {
 	const char *why = refusal(c);
 
+	if (!why && c->unread)
+		return gs_fail(err, -EAGAIN, "what its cgroups may still allocate is not read yet");
 	return why ? gs_fail(err, -ENOTSUP, "%s", why) : gs_park_check_memory(c, err);
 }

@@ -33,17 +33,16 @@ struct gs_park_check {
 	uint64_t user_bytes;          /* those of its user */
 	bool has_share;               /* its user may have half of what other users' leave */
 	uint32_t park_memory_pct;     /* most of the host's memory for parked programs, percent */
+	bool frozen;
+	bool unread;          /* its cgroups could not be read in time */
+	uint64_t cgroup_free; /* bytes that its cgroups may still allocate; UINT64_MAX: no limit */
 	/* The fields below are read by gs_park_check_read(). */
 	char state; /* from /proc/PID/status; 0: unknown */
-	bool traced, frozen;
+	bool traced;
 	uint64_t host_total, host_free;
-	uint64_t cgroup_free; /* bytes that its cgroups may still allocate; UINT64_MAX: no limit */
 };
 
-/*
- * Reads /proc and the process's cgroups, but only files that can be read while the process holds
- * its locks.
- */
+/* Reads /proc, but only files that can be read while the process holds its locks. */
 void gs_park_check_read(struct gs_park_check *c);
 /* Pure. If the process may not be parked: -ENOTSUP or -ENOMEM with the reason. */
 int gs_park_check(const struct gs_park_check *c, struct gs_error *err);

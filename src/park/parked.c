@@ -27,6 +27,7 @@ struct gs_parked *gs_parked_new(int32_t pid, uint64_t start_ns)
 	p->pid = pid;
 	p->start_ns = start_ns;
 	p->pidfd = -1;
+	p->cgroups.free_bytes = UINT64_MAX;
 	p->waiters = GS_PARK_WAITERS_UNKNOWN;
 	return p;
 }

@@ -17,6 +17,7 @@
 #include "park/core.h"
 #include "park/sign.h"
 #include "park/waiters.h"
+#include "process/cgroup.h"
 
 #define GS_PARKED_MAX 1024
 #define GS_PARKED_TSGS 64 /* most TSGs of a process that can be parked */
@@ -77,8 +78,10 @@ struct gs_parked {
 	struct gs_error no_probe; /* LEFT: why there are no probes */
 	bool alone;           /* it is not one rank of several (ranks.h), or parking is forced */
 	uint64_t ranks_by_ns; /* when we stop asking whether it is; 0: not asked yet */
-	int waiters;          /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
-	uint64_t waiters_ns;  /* when we last asked for @waiters */
+	bool cgroups_known;
+	struct gs_cgroup_room cgroups; /* before the lock; no limits until it is known */
+	int waiters;                   /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
+	uint64_t waiters_ns;           /* when we last asked for @waiters */
 	/* its TSGs; @aside: since @aside_ns, the engine does not schedule them */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;

@@ -27,14 +27,31 @@ int gs_park_ranks_judge(int r, uint32_t ranks, struct gs_error *err)
 	return 0;
 }
 
+/* -EAGAIN: not read yet. After the time for that, there is room for nothing. */
+static int look_at_room(struct gs_parked *p, bool in_time)
+{
+	int r = p->cgroups_known ? 0 : gs_reader_room(p->pid, &p->cgroups);
+
+	if ((r == -EAGAIN || r == -EBUSY) && in_time)
+		return -EAGAIN;
+	if (r == -EAGAIN || r == -EBUSY)
+		p->cgroups = (struct gs_cgroup_room){ .free_bytes = 0 };
+	p->cgroups_known = true;
+	return 0;
+}
+
 int gs_park_ranks_look(struct gs_parked *p, uint64_t now_ns, uint64_t *ret_ns, struct gs_error *err)
 {
 	uint32_t ranks = 0;
 	int r;
 
+	p->ranks_by_ns = p->ranks_by_ns ? p->ranks_by_ns : now_ns + AWAIT_NS;
+	if (look_at_room(p, now_ns < p->ranks_by_ns)) {
+		*ret_ns = now_ns + AGAIN_NS;
+		return -EAGAIN;
+	}
 	if (p->alone)
 		return 0;
-	p->ranks_by_ns = p->ranks_by_ns ? p->ranks_by_ns : now_ns + AWAIT_NS;
 	r = gs_reader_ranks(p->pid, &ranks);
 	if ((r == -EAGAIN || r == -EBUSY) && now_ns >= p->ranks_by_ns)
 		r = -ETIMEDOUT;

@@ -3,7 +3,8 @@
  * ranks.h - refuses to park a process that is one rank of a job, since the others wait for it
  *
  * Its environment says so (gs_reader_ranks()). PyTorch ends ranks that wait for 480 s. On a busy
- * machine the environment takes longer to read than a request may take, so the lock waits for it.
+ * machine the environment takes longer to read than a request may take, so the lock waits for it,
+ * and for what the process's cgroups may still allocate.
  */
 #ifndef GPUSCHED_PARK_RANKS_H
 #define GPUSCHED_PARK_RANKS_H

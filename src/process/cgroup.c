@@ -2,6 +2,7 @@
 #include "process/cgroup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libmount.h>
 #include <limits.h>
 #include <pthread.h>
@@ -121,4 +122,50 @@ size_t gs_cgroup_pids(const char *path, pid_t *ret, size_t max)
 	while (f && n < max && fscanf(f, "%d", &ret[n]) == 1)
 		n++;
 	return n;
+}
+
+/* ---- what they allow ------------------------------------------------------------------------- */
+
+static bool read_number(const char *dir, const char *name, uint64_t *ret)
+{
+	char path[PATH_MAX + GS_CGROUP_PATH_LEN + 32];
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "re");
+	return f && fscanf(f, "%" SCNu64, ret) == 1; /* fails for "max", which means no limit */
+}
+
+static bool is_frozen(const char *dir)
+{
+	char path[PATH_MAX + GS_CGROUP_PATH_LEN + 32], line[64];
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/cgroup.events", dir);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "frozen 1", 8))
+			return true;
+	return false;
+}
+
+void gs_cgroup_room(pid_t pid, struct gs_cgroup_room *ret)
+{
+	char own[GS_CGROUP_PATH_LEN], dir[PATH_MAX + GS_CGROUP_PATH_LEN], *slash;
+	uint64_t most, now;
+
+	*ret = (struct gs_cgroup_room){ .free_bytes = UINT64_MAX };
+	if (!gs_cgroup_root() || gs_cgroup_path(pid, own))
+		return;
+	while ((slash = strrchr(own, '/')) && own[1]) {
+		snprintf(dir, sizeof(dir), "%s%s", root, own);
+		ret->frozen |= is_frozen(dir);
+		if (read_number(dir, "memory.max", &most) &&
+		    read_number(dir, "memory.current", &now)) {
+			uint64_t left = most > now ? most - now : 0;
+
+			ret->free_bytes = left < ret->free_bytes ? left : ret->free_bytes;
+		}
+		slash[slash == own] = '\0';
+	}
 }

@@ -531,6 +531,17 @@ int gs_reader_ranks(pid_t pid, uint32_t *ret)
 	return r;
 }
 
+int gs_reader_room(pid_t pid, struct gs_cgroup_room *ret)
+{
+	const struct gs_reader_request rq = { GS_READER_ROOM, pid };
+	struct gs_reader_answer answer;
+	int r = ask(&rq, &answer);
+
+	if (!r)
+		*ret = answer.room;
+	return r;
+}
+
 int gs_reader_mps(pid_t pid)
 {
 	struct gs_program program;

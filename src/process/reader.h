@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/cgroup.h"
 #include "process/cuda_map.h"
 #include "process/process.h"
 
@@ -28,6 +29,7 @@ enum gs_reader_what {
 	GS_READER_CUDA_MAPS,
 	GS_READER_WAITERS,
 	GS_READER_RANKS,
+	GS_READER_ROOM,
 };
 
 struct gs_program {
@@ -81,6 +83,8 @@ int gs_reader_waiters(pid_t pid, uint32_t *ret);
  * error of the kernel, or -EAGAIN and -EBUSY as above.
  */
 int gs_reader_ranks(pid_t pid, uint32_t *ret);
+/* gs_cgroup_room(); -EAGAIN and -EBUSY as above. */
+int gs_reader_room(pid_t pid, struct gs_cgroup_room *ret);
 /*
  * Say whether the process runs an installed MPS server or control daemon. The name alone proves
  * nothing, since users can choose it. So the executable's path must name the same file in our own
@@ -100,6 +104,7 @@ struct gs_reader_answer {
 		struct gs_cuda_map maps[GS_READER_MAPS];
 		uint32_t waiters;
 		uint32_t ranks;
+		struct gs_cgroup_room room;
 	};
 };
 struct gs_reader_request {

@@ -178,6 +178,8 @@ void gs_reader_read(const struct gs_reader_request *rq, struct gs_reader_answer 
 		ret->code = gs_waiters_read(rq->pid, &ret->waiters);
 	else if (rq->what == GS_READER_RANKS)
 		read_ranks(rq->pid, ret);
+	else if (rq->what == GS_READER_ROOM)
+		gs_cgroup_room(rq->pid, &ret->room);
 	else
 		read_maps(rq->pid, ret);
 	if (ret->code)

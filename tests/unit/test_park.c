@@ -585,7 +585,7 @@ static void ranks_are_asked_for_until_known(void **state)
 
 	unsetenv("WORLD_SIZE");
 	assert_int_equal(gs_park_ranks_look(&forced, 1, &at, &err), 0);
-	assert_int_equal(forced.ranks_by_ns, 0);
+	assert_true(forced.cgroups_known);
 	assert_int_equal(gs_park_ranks_look(&p, 1, &at, &err), 0);
 	assert_true(p.alone);
 	p = (struct gs_parked){ .pid = INT32_MAX };
@@ -607,6 +607,7 @@ static void refusals_have_reasons(void **state)
 	IS(-ENOTSUP, "stopped", .state = 'T');
 	IS(-ENOTSUP, "debugger", .traced = true);
 	IS(-ENOTSUP, "frozen", .frozen = true);
+	IS(-EAGAIN, "not read yet", .unread = true);
 	IS(-ENOTSUP, "IPC", .shared_bytes = 1);
 	IS(-ENOTSUP, "IPC", .shared_bytes = 1, .branch = 610);
 	IS(-ENOTSUP, "IPC", .shared_bytes = 1, .forced = true);
