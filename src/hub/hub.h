@@ -73,6 +73,9 @@
 	X(COUNTED_LEFT, "counted_left", \
 	  "times that a program's requests were not looked for in its counted launches: " \
 	  "too many programs' are") \
+	X(LANES_LEFT, "lanes_left", \
+	  "times that a user got no own thread for calls on its sockets: another user's thread " \
+	  "made them, or the loop closed the socket") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \

@@ -43,6 +43,8 @@ struct gs_lanes {
 	_Atomic unsigned int n;
 };
 
+static _Atomic uint64_t left; /* see gs_lanes_left() */
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 static struct gs_lane_job *take(struct gs_lane *lane)
@@ -203,14 +205,27 @@ static struct gs_lane *find(struct gs_lanes *lanes, uid_t uid)
 	return NULL;
 }
 
+/* The newest lane that is not root's: users do not delay root. */
+static struct gs_lane *shared(struct gs_lanes *lanes)
+{
+	struct gs_lane *lane, *last = NULL;
+
+	DL_FOREACH(lanes->all, lane)
+		if (lane->uid)
+			last = lane;
+	return last;
+}
+
 struct gs_lane *gs_lane_get(struct gs_lanes *lanes, uid_t uid)
 {
 	struct gs_lane *lane = find(lanes, uid);
 
-	if (!lane && lanes->n < LANES)
+	if (!lane && (lanes->n < LANES || !uid))
 		lane = lane_new(lanes, uid);
-	if (!lane)
-		lane = lanes->all;
+	if (!lane) {
+		left++;
+		lane = shared(lanes);
+	}
 	if (lane)
 		lane->refs++;
 	return lane;
@@ -257,6 +272,7 @@ void gs_lanes_close(struct gs_lanes *lanes, uid_t uid, int fd)
 	struct gs_lane *lane = c ? gs_lane_get(lanes, uid) : NULL;
 
 	if (!lane) {
+		left += !c;
 		close(fd);
 		free(c);
 		return;
@@ -265,6 +281,11 @@ void gs_lanes_close(struct gs_lanes *lanes, uid_t uid, int fd)
 	c->fd = fd;
 	gs_lane_do(lane, &c->job);
 	gs_lane_put(lane);
+}
+
+uint64_t gs_lanes_left(void)
+{
+	return left;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -33,14 +33,14 @@ struct gs_lane_watch {
 	int fds[2];
 };
 
-/* The functions up to gs_lanes_close() are for the loop's thread alone. */
+/* The functions up to gs_lanes_left() are for the loop's thread alone. */
 int gs_lanes_new(struct gs_lanes **ret);
 /* Waits up to a second for threads that still work, and then leaves them behind. */
 void gs_lanes_free(struct gs_lanes *lanes);
 
 /*
  * The user's lane; its thread starts with the first. Release it with gs_lane_put(). If there are
- * too many lanes, users share one. NULL: no thread can be had.
+ * too many lanes, users share one, but never root's. NULL: no thread can be had.
  */
 struct gs_lane *gs_lane_get(struct gs_lanes *lanes, uid_t uid);
 /* The thread ends after the last reference and the last job. */
@@ -49,6 +49,8 @@ void gs_lane_put(struct gs_lane *lane);
 void gs_lane_do(struct gs_lane *lane, struct gs_lane_job *job);
 /* Closes @fd in the lane of a user, or here if that is not possible. */
 void gs_lanes_close(struct gs_lanes *lanes, uid_t uid, int fd);
+/* How often a user got no lane of the own; of all instances of this process. */
+uint64_t gs_lanes_left(void);
 
 /*
  * For the lane's thread alone: waits for events at both of w->fds, edge-triggered. 0 or -errno. The

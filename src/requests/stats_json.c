@@ -11,6 +11,7 @@
 #include "process/pod_names.h"
 #include "requests/requests.h"
 #include "hub/json.h"
+#include "hub/lanes.h"
 #include "control/policy.h"
 #include "figures/gpu_time.h"
 #include "table/events.h"
@@ -80,6 +81,8 @@ static uint64_t value_of(const struct gs_requests *rs, const uint64_t *taps, enu
 {
 	if (g == SERVICE && i == GS_SVC_READS_LEFT)
 		return gs_reader_left();
+	if (g == SERVICE && i == GS_SVC_LANES_LEFT)
+		return gs_lanes_left();
 	if (g == SERVICE && i == GS_SVC_PODS_LEFT)
 		return gs_pods_left();
 	if (g == SERVICE && i == GS_SVC_KICKS)
