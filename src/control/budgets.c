@@ -159,13 +159,12 @@ static void note_loss(struct gs_budgets *b, int64_t lost_s)
 }
 
 /* True if the history has lost records of a period that a budget is for. */
-static bool is_lost(const struct gs_budgets *b)
+static bool is_lost(struct gs_budgets *b)
 {
-	int64_t begins_s, ends_s;
+	int64_t begins_s, ends_s, now_s = clock_s(b);
 
 	for (size_t i = 0; b->lost_s && i < b->spending.rules.n; i++) {
-		gs_budget_period_of(b->spending.rules.all[i].period, (int64_t)time(NULL), &begins_s,
-				    &ends_s);
+		gs_budget_period_of(b->spending.rules.all[i].period, now_s, &begins_s, &ends_s);
 		if (b->lost_s > begins_s)
 			return true;
 	}
@@ -442,9 +441,14 @@ const struct gs_spending *gs_budgets_spending(struct gs_control *ctl)
 	return ctl->budgets ? &ctl->budgets->spending : NULL;
 }
 
+int64_t gs_budgets_now_s(struct gs_control *ctl)
+{
+	return clock_s(ctl->budgets);
+}
+
 bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why)
 {
-	const struct gs_budgets *b = ctl->budgets;
+	struct gs_budgets *b = ctl->budgets;
 
 	*ret_why = b->reading      ? "the history is being read"
 		   : b->incomplete ? b->why

@@ -31,6 +31,8 @@ void gs_budgets_ended(void *self, const struct gs_end *end);
 
 /* The accounts, up to now; NULL: there are no budgets. */
 const struct gs_spending *gs_budgets_spending(struct gs_control *ctl);
+/* The time that the periods of budgets follow, in s since 1970. For an instance with budgets. */
+int64_t gs_budgets_now_s(struct gs_control *ctl);
 /*
  * True if use from the history is counted for the present periods; otherwise @ret_why says why not.
  */

@@ -39,11 +39,11 @@ static json_t *row_of(const struct gs_spending_account *a, unsigned int held, bo
 }
 
 /* The row of a user's budget that is still unused, and therefore has no account yet. */
-static json_t *unused(const struct gs_budget_rule *rule, uid_t uid, bool complete)
+static json_t *unused(const struct gs_budget_rule *rule, uid_t uid, int64_t now_s, bool complete)
 {
 	struct gs_spending_account a = { .rule = rule, .uid = uid };
 
-	gs_budget_period_of(rule->period, (int64_t)time(NULL), &a.begins_s, &a.ends_s);
+	gs_budget_period_of(rule->period, now_s, &a.begins_s, &a.ends_s);
 	return row_of(&a, 0, complete);
 }
 
@@ -55,15 +55,18 @@ static bool has_account(const struct gs_spending *s, size_t rule, uid_t uid)
 	return false;
 }
 
-static void add_unused(const struct gs_spending *s, uid_t uid, bool complete, json_t *rows)
+static void add_unused(struct gs_control *ctl, uid_t uid, bool complete, json_t *rows)
 {
+	const struct gs_spending *s = gs_budgets_spending(ctl);
+	int64_t now_s = gs_budgets_now_s(ctl);
+
 	for (size_t i = 0; i < s->rules.n; i++) {
 		const struct gs_budget_rule *r = &s->rules.all[i];
 		uid_t of = r->every ? uid : r->uid;
 
 		if (r->by_user && (!uid || of == uid) && !(r->every && !uid) &&
 		    gs_spending_counts_user(s, (uint32_t)i, of) && !has_account(s, i, of))
-			json_array_append_new(rows, unused(r, of, complete));
+			json_array_append_new(rows, unused(r, of, now_s, complete));
 	}
 }
 
@@ -133,6 +136,6 @@ int gs_verb_budget(struct gs_request *rq)
 		if (mine || !rq->peer->uid)
 			json_array_append_new(rows, row_of(a, held, complete));
 	}
-	add_unused(s, rq->peer->uid, complete, rows);
+	add_unused(ctl, rq->peer->uid, complete, rows);
 	return 0;
 }
