@@ -54,11 +54,12 @@ void gs_park_turns_took(struct gs_park_turns *t, uint32_t uid, uint64_t now_ns, 
 void gs_park_turns_hung(struct gs_park_turns *t, uint32_t uid, uint64_t now_ns, double dilate)
 {
 	struct gs_park_user *u = enter(t, uid, now_ns);
+	uint64_t from_ns = u->until_ns > u->hung_ns ? u->until_ns : u->hung_ns;
 	unsigned int more;
 
 	if (!uid)
 		return;
-	if (now_ns - u->hung_ns > FORGET_NS)
+	if (now_ns > from_ns + FORGET_NS) /* not from the last hang: later waits are longer */
 		u->hung = 0;
 	u->hung++;
 	u->hung_ns = now_ns;

@@ -19,7 +19,7 @@ struct gs_park_user {
 	uint32_t uid;
 	uint64_t last_ns;  /* its last call; 0: the entry is free */
 	uint64_t took_ns;  /* what its calls took, halved every 30 s */
-	unsigned int hung; /* calls that hung; forgotten 10 min after the last */
+	unsigned int hung; /* calls that hung; forgotten 10 min after the last, or its wait */
 	uint64_t hung_ns, until_ns;
 };
 

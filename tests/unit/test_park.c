@@ -689,6 +689,25 @@ static void a_user_waits_from_the_third_hang_on(void **state)
 	assert_int_equal(gs_park_turns_waits(&t, 0, now), 0);
 }
 
+/* Each wait is twice as long as the one before, also after waits of more than 10 min. */
+static void a_long_wait_is_not_forgotten(void **state)
+{
+	struct gs_park_turns t = { 0 };
+	uint64_t now = 1000 * NS_PER_S, wait = 10 * NS_PER_S;
+
+	gs_park_turns_hung(&t, 1, now, 1);
+	gs_park_turns_hung(&t, 1, now, 1);
+	for (int i = 0; i < 12; i++) {
+		gs_park_turns_hung(&t, 1, now, 1);
+		assert_int_equal(gs_park_turns_waits(&t, 1, now), now + wait);
+		now += wait + 30 * NS_PER_S;
+		wait *= i < 8 ? 2 : 1;
+	}
+	now += 600 * NS_PER_S;
+	gs_park_turns_hung(&t, 1, now, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now), 0);
+}
+
 static void what_comes_back_at_once_is_left_alone(void **state)
 {
 	struct gs_park_again a = { 0 };
@@ -750,6 +769,7 @@ int main(void)
 		cmocka_unit_test(what_the_taps_did_not_see_is_refused),
 		cmocka_unit_test(the_user_whose_calls_took_least_goes_first),
 		cmocka_unit_test(a_user_waits_from_the_third_hang_on),
+		cmocka_unit_test(a_long_wait_is_not_forgotten),
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
