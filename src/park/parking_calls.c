@@ -428,13 +428,36 @@ static bool set_aside(struct gs_parking *pk)
 	return true;
 }
 
+static bool is_copy(const struct gs_park_request *rq)
+{
+	return rq->op == GS_PARK_OUT || rq->op == GS_PARK_IN;
+}
+
 /* A call took too long. One that only asks, locks or unlocks is ended together with its helper. */
 static void overdue(struct gs_parking *pk)
 {
-	if (pk->asked.op != GS_PARK_OUT && pk->asked.op != GS_PARK_IN)
+	if (!is_copy(&pk->asked))
 		lose_helper(pk, -ETIMEDOUT);
 	else if (!set_aside(pk))
 		pk->deadline_ns = gs_now_ns() + ASIDE_AGAIN_NS;
+}
+
+/*
+ * Root's `unpark` does not wait until a user's copy is overdue: with much memory that takes
+ * minutes. True: the copy was set aside. Otherwise *inout_at_ns is when to try, at the latest.
+ */
+static bool hurry(struct gs_parking *pk, const struct gs_parked *next, uint64_t *inout_at_ns)
+{
+	uint64_t now = gs_now_ns(), at = pk->began_ns + dilated(COPY_NS);
+
+	if (!pk->busy || !next || !next->urgent || !pk->asked_uid || !is_copy(&pk->asked) ||
+	    (pk->asked_of && is_by_root(pk->asked_of)))
+		return false;
+	if (now >= at && set_aside(pk))
+		return true;
+	at = now < at ? at : now + ASIDE_AGAIN_NS;
+	*inout_at_ns = at < *inout_at_ns ? at : *inout_at_ns;
+	return false;
 }
 
 void gs_parking_leave_aside(struct gs_parking *pk)
@@ -687,16 +710,26 @@ static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 	}
 }
 
-void gs_parking_go_on(struct gs_parking *pk)
+static struct chosen choose(struct gs_parking *pk)
 {
 	struct chosen c = { .at_ns = UINT64_MAX };
 	struct gs_parked *p, *next;
 
-	if (!pk->due)
-		return;
 	DL_FOREACH_SAFE(pk->all, p, next)
 		if (!is_asked(pk, p))
 			look(pk, p, &c);
+	return c;
+}
+
+void gs_parking_go_on(struct gs_parking *pk)
+{
+	struct chosen c;
+
+	if (!pk->due)
+		return;
+	c = choose(pk);
+	if (hurry(pk, c.p, &c.at_ns))
+		c = choose(pk);     /* states are not known any more */
 	gs_park_newcomers_tend(pk); /* first: new programs must wait before a restore begins */
 	if (!pk->busy && c.p) {
 		ask(pk, c.p, c.op);

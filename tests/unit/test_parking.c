@@ -357,6 +357,40 @@ static void root_does_not_wait_out_a_users_hangs(void **state)
 	drop_helper(ends);
 }
 
+/* A user's copy that may take minutes keeps root's wish waiting for 10 s, and no other's. */
+static void root_does_not_wait_until_a_copy_is_overdue(void **state)
+{
+	struct gs_parked *p, *q;
+	int ends[2];
+
+	have_helper(ends);
+	p = comes_back(11, 4100);
+	p->bytes[0] = 80ull << 30;
+	gs_parking_go_on(&world.pk);
+	assert_ptr_equal(world.pk.asked_of, p);
+	q = comes_back(12, 0);
+	world.pk.began_ns -= 20 * NS_PER_S;
+	gs_parking_go_on(&world.pk);
+	assert_false(p->hangs); /* root's program was not asked for by root's `unpark` */
+	q->urgent = true;
+	world.pk.began_ns += 20 * NS_PER_S;
+	gs_parking_go_on(&world.pk);
+	assert_false(p->hangs);
+	world.pk.began_ns -= 20 * NS_PER_S;
+	p->urgent = true; /* root asked for both: they are equal */
+	gs_parking_go_on(&world.pk);
+	assert_false(p->hangs);
+	p->urgent = false;
+	gs_parking_go_on(&world.pk);
+	assert_true(p->hangs);
+	assert_int_equal(world.hub.counters[GS_SVC_PARK_ASIDE], 1);
+	assert_ptr_equal(world.pk.aside[0].asked_of, p);
+	assert_false(world.pk.busy && world.pk.asked_of == p);
+	sd_event_source_disable_unref(world.pk.aside[0].answers);
+	gs_parking_leave_helper(&world.pk, true); /* the next one, if it could be started */
+	drop_helper(ends);
+}
+
 /*
  * ---- what was promised -------------------------------------------------------------------------
  */
@@ -463,6 +497,7 @@ int main(void)
 		T(no_copy_begins_without_a_place),
 		T(idle_programs_take_their_users_turns),
 		T(root_does_not_wait_out_a_users_hangs),
+		T(root_does_not_wait_until_a_copy_is_overdue),
 		T(restores_under_way_are_promised_their_bytes),
 		T(restores_leave_what_was_promised),
 		T(a_claim_ends),
