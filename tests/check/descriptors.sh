@@ -17,10 +17,43 @@ is "$found" "$(cut -d: -f1 <<<"$sends")" "every file that sends descriptors is l
 found=$(grep -rlE '\baccept4?\(' src/daemon src/control src/hub src/service src/requests | sort)
 is "$found" 'src/control/agents.c
 src/daemon/api_accept.c' "every file that accepts connections is listed"
-for file in src/control/agents.c src/daemon/api_accept.c src/daemon/api.c src/control/told_requests.c; do
-	is "$(grep -nE '(^|[^_a-z.>])(send|sendmsg|recv|recvmsg|shutdown|read|write)\(' "$file")" "" \
-		"$file makes no call on a user's socket"
-done
+# FILE CALL...: on what. Each call in the rooms that meet users' sockets; a kind of call that occurs twice is there twice.
+calls="src/control/agents.c CLEANUP_FD:fd: a page of memory
+src/control/agents.c CLEANUP_FD:fd close(a->fd: the listening socket
+src/control/agents.c close(fd: a page of memory
+src/control/host_watch.c CLEANUP_FD:lock: a lock of the instance
+src/control/klog.c close(k->fd read(k->fd: the kernel's log
+src/control/lock.c CLEANUP_FD:fd: a connection to the daemon's own socket
+src/control/lock.c CLEANUP_FD:fd: a lock of the instance
+src/control/waker.c close(ends[0] close(ends[1]: a pair of sockets that nobody else has yet
+src/control/waker.c close(w->fd recv(w->fd: the daemon's end of the pair
+src/control/waker.c close(w->fds[0] close(w->fds[1]: the page and the program's end, in the lane
+src/control/waker.c close(w->peer sendmsg(w->peer: the user's socket, in the lane
+src/daemon/api_accept.c CLEANUP_FD:fd CLEANUP_FD:fd close(a->fd close(a->pods_fd: listening sockets
+src/daemon/api_accept.c close(TAKE_FD(a->spare_fd close(a->spare_fd: /dev/null
+src/daemon/api_link.c close(a->links->fd read(fd write(wake: an eventfd of the daemon's own
+src/daemon/api_link.c close(ends[0] close(ends[1]: a pair of sockets that nobody else has
+src/daemon/api_link.c close(l->w.fds[i] recv(from send(to shutdown(to: the user's socket and the pair, in the lane
+src/daemon/api_link.c shutdown(l->w.fds[OURS]: an end of the pair, in the lane
+src/daemon/api_pods.c CLEANUP_FD:pidfd: a process
+src/daemon/guardian.c CLEANUP_FD:fd: a connection to the daemon's own socket
+src/daemon/guardian.c CLEANUP_FD:pidfd close(fd: the daemon's process
+src/daemon/guardian.c CLEANUP_FD:watch read(watch: a watch of the folder of the daemon's socket
+src/hub/lanes.c close(c->fd: a user's socket, in the lane
+src/hub/lanes.c close(fd: a user's socket if no thread can be had; lanes_left counts it
+src/hub/lanes.c close(lane->epoll close(lane->wake close(lane->epoll close(lane->wake read(lane->wake write(lane->wake: the lane's own
+src/hub/loop.c CLEANUP_FD:lock: a lock of the instance
+src/hub/pace.c close(t->schedstat: a file of /proc
+src/hub/task.c close(e->fd close(e->fd write(e->fd: an eventfd of the daemon's own
+src/requests/verbs_class.c CLEANUP_FD:pidfd: a process
+src/requests/verbs_observe.c CLEANUP_FD:lock CLEANUP_FD:lock: a lock of the instance
+src/requests/verbs_pool.c CLEANUP_FD:fd: a folder
+src/service/service.c close(s->lock_fd close(s->table_fd: locks of the instance"
+of_sockets='(send|sendto|sendmsg|sendmmsg|sendfile|splice|recv|recvfrom|recvmsg|recvmmsg|readv?|writev?|shutdown|close|close_range|dup[23]?)'
+wanted=$(sed -E 's/: .*//' <<<"$calls" | awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | sort)
+found=$(grep -roE --include='*.c' "(^|[^_a-zA-Z.>])($of_sockets\\([^,) ]*|CLEANUP_FD int [a-z_]+)" src/daemon src/control src/hub src/service src/requests |
+	sed -E 's/:.*CLEANUP_FD int /:CLEANUP_FD:/; s/:[^a-zA-Z]/:/; s/:/ /' | sort)
+is "$(diff <(echo "$wanted") <(echo "$found"))" "" "every call that a user's socket could get in the daemon's rooms is listed"
 is "$(grep -nE 'EFD_|eventfd\(' src/control/waker.c src/control/told_requests.c src/control/agents.c)" "" \
 	"no eventfd goes to a program"
 
