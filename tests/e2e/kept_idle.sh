@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# status says that a policy keeps a program off an idle GPU.
+# status says that a policy keeps a program off an idle GPU: one with work, suspended or not admitted.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]
 DefaultClass = be
 Class = be suspend_limit_ms=600000'
 start_daemon
-"$gpusched" policy build "$top/tests/policy/suspends_all.bpf.c" --output "$scratch/suspends_all.bpf.o" >/dev/null
+for policy in suspends_all holds_forever; do
+	"$gpusched" policy build "$top/tests/policy/$policy.bpf.c" --output "$scratch/$policy.bpf.o" >/dev/null
+done
 found() { "$gpusched" status --json | jq -e '.findings | any(.finding == "kept-idle")' >/dev/null; }
 not_found() { ! found; }
 metrics() { curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics; }
@@ -30,7 +32,7 @@ check "nothing is found while the program works" not_found
 
 check "a policy suspends all" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
 begun_ns=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
-check "status finds the idle GPU" wait_for 10 found
+check "status finds the idle GPU" wait_for 5 found
 began_ms=$("$gpusched" status --json | jq "(.findings | map(select(.finding == \"kept-idle\"))[0].since_ns - $begun_ns) / 1e6 | floor")
 le "$began_ms" 2000 "it began soon after that: 3 s later it is found, so within 5 s"
 exits 5 "status says that something is wrong" "$gpusched" status
@@ -47,4 +49,27 @@ end_load $lc
 check "the policy suspends all again" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
 load be --seconds 0
 check "status finds a program that never ran, too" wait_for 15 found
+"$gpusched" policy stop >/dev/null
+end_load $LOAD_PID
+
+# ---- a program without work
+load be --count 50 --seconds 0 --linger 100
+idle=$LOAD_PID
+check "a program has ended its work" wait_for 20 eval '[ "$(compute $idle .idle_since_ns)" != null ]'
+check "the policy suspends it" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
+check "it is suspended" wait_for 10 eval '[ "$(compute $idle .suspended_by)" = policy ]'
+sleep 6
+check "suspending an idle program is no such finding" not_found
+end_load $idle KILL
+stop_daemon
+
+# ---- programs that a policy does not admit, with the default settings
+config '[Classes]
+DefaultClass = be'
+start_daemon
+check "a policy admits no program" "$gpusched" policy start "$scratch/holds_forever.bpf.o"
+load be --seconds 0
+held=$LOAD_PID
+check "status finds a program that is not admitted" wait_for 10 found
+like "$(status_lines)" "wrong: GPU 0 is idle, and policy holds_forever .* process $held " "status names that policy and that program"
 done_testing
