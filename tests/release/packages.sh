@@ -104,6 +104,7 @@ is "$(inside gpusched --version)" "gpusched $version" "gpusched says its version
 is "$(inside gpuschedd --version)" "gpuschedd $version" "gpuschedd says its version"
 is "$(inside python3 -c 'import gpusched, gpreempt, gpusched_hint; print(gpusched.__file__)')" \
 	/usr/lib/python3/dist-packages/gpusched.py "Python finds the modules"
+exits 0 "the module's package has the hook kit" inside test -x /usr/share/gpusched/kit/driver/hooks/apply
 like "$(inside dkms status)" "gpusched.$version.*added" "DKMS knows the module, and waits for headers"
 [ "$codename" != bookworm ] ||
 	echo "deb $mirror bookworm-backports main" >"$root/etc/apt/sources.list.d/backports.list"
