@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "cli/cli.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
@@ -84,6 +85,12 @@ static int print_all(const struct cli *c, const struct gs_polmap *m)
 	return code;
 }
 
+/* A file's time of change, in ns since 1970. */
+static uint64_t changed_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 /* Warns if no callback can see what was written. A file that is newer than the map says nothing. */
 static void warn_unused(const struct gs_polmap *m)
 {
@@ -96,7 +103,7 @@ static void warn_unused(const struct gs_polmap *m)
 		return;
 	path = json_string_value(gs_json_at(get, "running.path"));
 	if (path && !stat(path, &object) && !stat(m->path, &pin) &&
-	    object.st_mtime < pin.st_mtime && gs_polmap_is_unused(path, m->name))
+	    changed_ns(&object) < changed_ns(&pin) && gs_polmap_is_unused(path, m->name))
 		fprintf(stderr,
 			"gpusched: policy map: warning: policy %s does not use %s after its start: "
 			"the value has no effect\n",

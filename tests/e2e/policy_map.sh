@@ -72,9 +72,10 @@ check "the pins are removed when the daemon is killed" wait_for 5 eval '[ ! -e "
 
 # ---- a value that no callback reads
 "$gpusched" policy build "$top/tests/policy/holds_forever.bpf.c" --output "$scratch/holds_forever.bpf.o" >/dev/null
-sleep 1.1 # the object is older than the pins, by whole seconds
 start_daemon 2>/dev/null
 exits 0 "a policy with maps starts" "$gpusched" policy start "$scratch/holds_forever.bpf.o"
+pinned_s=$(stat -c %Y "$pins/forever_start")
+touch -d "@$pinned_s" "$scratch/holds_forever.bpf.o" # older than the pins by less than a second
 warns() { # MAP
 	"$gpusched" policy map "$1" 0 1 2>&1 >/dev/null
 }
@@ -82,4 +83,6 @@ like "$(warns forever_start)" "warning: policy holds_forever does not use foreve
 	"a value that only init reads gives a warning"
 like "$(warns forever_nobody)" "the value has no effect" "a value that nothing reads gives a warning"
 is "$(warns forever_ticks)" "" "a value that the tick reads gives none"
+touch -d "@$pinned_s.999999999" "$scratch/holds_forever.bpf.o"
+is "$(warns forever_nobody)" "" "a file that is newer than the policy's start gives none"
 done_testing
