@@ -10,13 +10,21 @@ struct gs_share_user {
 	uint64_t n;
 };
 
+static uint64_t roots_of(uint64_t max)
+{
+	return max < GS_SHARE_OF_ROOT ? 1 : max / GS_SHARE_OF_ROOT;
+}
+
 bool gs_share_allows(uid_t uid, uint64_t own, uint64_t all, uint64_t max)
 {
-	uint64_t roots = max < GS_SHARE_OF_ROOT ? 1 : max / GS_SHARE_OF_ROOT;
-
 	if (!uid || all >= max)
 		return all < max;
-	return own + all < max - roots; /* 2 * own + others */
+	return own + all < max - roots_of(max); /* 2 * own + others */
+}
+
+bool gs_share_yields(uid_t uid, uint64_t own, uint64_t max)
+{
+	return uid || own > roots_of(max);
 }
 
 static struct gs_share_user *find_share(const struct gs_shares *s, uid_t uid)

@@ -49,20 +49,38 @@ static bool end_group(struct gs_ledger *l, struct group *g)
 		return false;
 	gs_history_sums_add(&heir->ended, &g->sums);
 	gs_request_cost_join_new(&heir->ended_requests, g->requests);
+	gs_shares_give(&l->group_shares, g->uid);
 	HASH_DEL(l->groups, g);
 	free(g->requests);
 	free(g);
 	return true;
 }
 
-static bool make_room(struct gs_ledger *l)
+/* Ends the oldest resting group of the user with most groups, but none if @uid has more. */
+static bool make_room(struct gs_ledger *l, uid_t uid)
 {
-	struct group *g, *next;
+	uint64_t n, most = gs_shares_of(&l->group_shares, uid);
+	struct group *g, *next, *ends = NULL;
 
-	HASH_ITER(hh, l->groups, g, next)
-		if (!g->live && g->key.cgroup[0])
-			return end_group(l, g);
-	return false;
+	HASH_ITER(hh, l->groups, g, next) {
+		if (g->live || !g->key.cgroup[0])
+			continue;
+		n = gs_shares_of(&l->group_shares, g->uid);
+		if (uid && !gs_share_yields(g->uid, n, GROUPS_MAX))
+			continue;
+		if (n > most || (n == most && !ends)) {
+			most = n;
+			ends = g;
+		}
+	}
+	return ends && end_group(l, ends);
+}
+
+static bool has_room(struct gs_ledger *l, uid_t uid)
+{
+	const struct gs_shares *s = &l->group_shares;
+
+	return gs_share_allows(uid, gs_shares_of(s, uid), s->all, GROUPS_MAX) || make_room(l, uid);
 }
 
 /*
@@ -101,10 +119,12 @@ void ledger_join(struct gs_figures *fig, struct kept *k)
 {
 	struct group_key key = { .gpu = k->who.gpu };
 	struct gs_ledger *l = fig->ledger;
+	bool makes;
 
 	strcpy(key.class, k->who.class);
 	strcpy(key.cgroup, k->who.cgroup);
-	if (!find_group(l, &key) && HASH_COUNT(l->groups) >= GROUPS_MAX && !make_room(l)) {
+	makes = !find_group(l, &key);
+	if (makes && key.cgroup[0] && !has_room(l, k->who.uid)) {
 		memset(key.cgroup, 0, sizeof(key.cgroup));
 		gs_count(fig->hub, GS_SVC_CGROUPS_LEFT);
 	}
@@ -112,6 +132,9 @@ void ledger_join(struct gs_figures *fig, struct kept *k)
 	k->group = ledger_group(l, &key);
 	if (!k->group)
 		return;
+	/* has_room() has looked at the bound */
+	if (makes && key.cgroup[0] && gs_shares_take(&l->group_shares, k->who.uid, UINT64_MAX))
+		k->group->uid = k->who.uid;
 	k->group->live++;
 	if (!*k->group->pod.pod)
 		k->group->pod = k->who.pod;
@@ -128,4 +151,5 @@ void ledger_free_groups(struct gs_ledger *l)
 		free(g->ended_requests);
 		free(g);
 	}
+	gs_shares_done(&l->group_shares);
 }

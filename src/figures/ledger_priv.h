@@ -31,6 +31,7 @@ struct group {
 	struct gs_pod_names pod;
 	struct gs_history_sums ended; /* in the group without a cgroup: sums of removed groups */
 	unsigned int live;            /* TSGs in this group */
+	uid_t uid;                    /* of its first TSG; a group with a cgroup is in its share */
 	uint64_t left_ns;             /* when the last TSG left */
 	bool pool;
 	uint64_t recent_ns; /* GPU time of its TSGs in the last 10 s */
@@ -147,7 +148,8 @@ struct gs_ledger {
 	struct kept *judged;
 	unsigned int classes[GPUSCHED_MAX_CLASSES];
 	struct group *groups;
-	struct gpu_kept *gpus; /* one per GPU of the hub */
+	struct gs_shares group_shares; /* of the groups with a cgroup */
+	struct gpu_kept *gpus;         /* one per GPU of the hub */
 	sd_event_source *due;
 	uint64_t due_ns; /* nominal time of the next sample */
 	struct gs_history *history;

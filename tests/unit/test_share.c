@@ -65,12 +65,20 @@ static void a_few_leave_one_for_root(void **state)
 	gs_shares_done(&s);
 }
 
+static void root_keeps_its_part(void **state)
+{
+	assert_false(gs_share_yields(0, MAX / GS_SHARE_OF_ROOT, MAX));
+	assert_true(gs_share_yields(0, MAX / GS_SHARE_OF_ROOT + 1, MAX));
+	assert_true(gs_share_yields(1, 1, MAX));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_user_has_half_of_what_others_leave),
 		cmocka_unit_test(what_is_given_back_can_be_taken),
 		cmocka_unit_test(a_few_leave_one_for_root),
+		cmocka_unit_test(root_keeps_its_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
