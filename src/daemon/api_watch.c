@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "daemon/api_priv.h"
 
@@ -186,7 +187,8 @@ static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_
 	struct api_watcher *w;
 	int r;
 
-	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= GS_USER_MAY_WATCHERS)) {
+	if (!u || (uid && u->watchers >= GS_USER_MAY_WATCHERS) ||
+	    !gs_share_allows(uid, u->watchers, a->nwatchers, API_WATCHERS)) {
 		gs_service_limited(a->s, uid, GS_LIMIT_WATCHERS);
 		return -EBUSY;
 	}
