@@ -12,6 +12,7 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "engine/fields.h"
 #include "control/control.h"
@@ -224,13 +225,13 @@ struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg
 	return &saved->tsgs[at];
 }
 
-static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *rec)
+bool gs_saved_has_room(const struct gs_saved *saved, uid_t uid)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; rec->task.uid && i < saved->ntsgs; i++)
-		n += saved->tsgs[i].uid == rec->task.uid;
-	return n < GS_USER_MAY_SAVED;
+	for (size_t i = 0; uid && i < saved->ntsgs; i++)
+		n += saved->tsgs[i].uid == uid;
+	return n < GS_USER_MAY_SAVED && gs_share_allows(uid, n, saved->ntsgs, GS_SAVED_TSGS);
 }
 
 /*
@@ -264,7 +265,7 @@ void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const
 	saved->dirty = true;
 	t = gs_saved_find(saved, rec.task.id);
 	if (!t && rec.manual.valid)
-		t = has_room(saved, &rec) ? insert(saved, rec.task.id) : NULL;
+		t = gs_saved_has_room(saved, rec.task.uid) ? insert(saved, rec.task.id) : NULL;
 	if (!t) {
 		ctl->hub->counters[GS_SVC_SAVED_LEFT] += rec.manual.valid != 0;
 		return;

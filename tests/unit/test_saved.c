@@ -14,7 +14,10 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
+#include "basic/share.h"
+#include "basic/user_limits.h"
 #include "requests/audit.h"
+#include "control/follow.h"
 #include "control/saved.h"
 
 #define TSG(id) \
@@ -121,6 +124,26 @@ static void ten_entries_a_minute_each(void **state)
 	assert_false(gs_audit_take(&a, 1000, now + 62 * NS_PER_S));
 }
 
+/* Four users with all that each may have would fill the file. */
+static void users_leave_places(void **state)
+{
+	struct gs_saved s = { .tsgs = calloc(GS_SAVED_TSGS, sizeof(*s.tsgs)) };
+
+	assert_non_null(s.tsgs);
+	for (uid_t uid = 1000; uid < 1005; uid++) {
+		size_t n = s.ntsgs;
+
+		while (gs_saved_has_room(&s, uid))
+			s.tsgs[s.ntsgs++].uid = uid;
+		assert_true(s.ntsgs > n && s.ntsgs - n <= GS_USER_MAY_SAVED);
+	}
+	for (int i = 0; i < GS_SAVED_TSGS / GS_SHARE_OF_ROOT; i++) {
+		assert_true(gs_saved_has_room(&s, 0));
+		s.tsgs[s.ntsgs++].uid = 0;
+	}
+	gs_saved_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +152,7 @@ int main(void)
 		cmocka_unit_test(damaged_is_refused),
 		cmocka_unit_test(a_second_crash_within_a_minute),
 		cmocka_unit_test(ten_entries_a_minute_each),
+		cmocka_unit_test(users_leave_places),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
