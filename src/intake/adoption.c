@@ -15,6 +15,7 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "hub/limited.h"
 #include "hub/task.h"
@@ -270,7 +271,8 @@ void gs_adopting_seen(struct gs_intake *in, const struct gpusched_event *ev)
 			return;
 		of_user += a->orphans[i].uid == new.uid;
 	}
-	if (a->n == GS_MAX_ORPHANS || of_user == GS_USER_MAY_ORPHANS) {
+	if (of_user == GS_USER_MAY_ORPHANS ||
+	    !gs_share_allows(new.uid, of_user, a->n, GS_MAX_ORPHANS)) {
 		gs_count(in->hub, GS_SVC_ORPHANS_LEFT);
 		gs_limited(in->hub, new.uid, GS_LIMIT_ADOPTION);
 		return;

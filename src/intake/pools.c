@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "process/process.h"
 #include "hub/limited.h"
@@ -137,10 +138,11 @@ int gs_pool_new(struct gs_intake *in, pid_t server, uid_t uid, struct gs_pool **
 
 	for (size_t i = 0; i < all->n; i++)
 		mine += all->all[i].uid == uid;
-	if (mine == GS_USER_MAY_POOLS && uid)
-		gs_limited(in->hub, uid, GS_LIMIT_POOLS);
-	if (all->n == GS_MAX_POOLS || mine == GS_USER_MAY_POOLS)
+	if (mine == GS_USER_MAY_POOLS || !gs_share_allows(uid, mine, all->n, GS_MAX_POOLS)) {
+		if (uid)
+			gs_limited(in->hub, uid, GS_LIMIT_POOLS);
 		return -ENOSPC;
+	}
 	*p = (struct gs_pool){ .server = server, .uid = uid };
 	r = watch_end(in, p);
 	if (r < 0)

@@ -96,7 +96,7 @@ struct gs_pool *gs_pool_of_process(struct gs_intake *in, pid_t pid);
 void gs_pools_anew(struct gs_intake *in);
 /*
  * The pool is dropped when @server ends. Returns -ESRCH if the server has ended, -ENOSPC if its
- * user, or all users together, have the maximum of pools.
+ * user's share of the pools is used up.
  */
 int gs_pool_new(struct gs_intake *in, pid_t server, uid_t uid, struct gs_pool **ret);
 /* The server has ended, or is not to be treated as a pool any more. */

@@ -108,7 +108,8 @@ static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 	}
 	r = gs_pool_new(rq->rs->intake, server, rq->peer->uid, ret);
 	if (r == -ENOSPC)
-		return gs_fail(rq->err, r, "%d pools of one user, %d in all: that many are there",
+		return gs_fail(rq->err, r,
+			       "%d pools of one user, %d in all: the user's share is used up",
 			       GS_USER_MAY_POOLS, GS_MAX_POOLS);
 	return r ? gs_fail(rq->err, r, "the end of process %d cannot be watched: %s", server,
 			   strerror(-r))
