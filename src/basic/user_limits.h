@@ -28,7 +28,8 @@
 	X(ALERTS, 16, false, "alerts under way", "not reported") \
 	X(ALERTS_A_MINUTE, 16, false, "alerts that begin in a minute", "not reported") \
 	X(NOTED, 10, false, "requests noted in a minute", "only counted") \
-	X(LIBRARIES, 32, false, "libraries whose launches are counted", "not counted")
+	X(LIBRARIES, 32, false, "libraries whose launches are counted", "not counted") \
+	X(AGAIN, 32, false, "processes whose libraries are looked at again", "not looked at")
 
 enum gs_user_may {
 #define X(sym, most, root, of, more) GS_USER_MAY_##sym = (most),

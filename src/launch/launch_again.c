@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "basic/clock.h"
+#include "basic/share.h"
+#include "basic/user_limits.h"
 
 #define MAX_TRIES 6    /* after this many tries the pause no longer grows */
 #define COST_FACTOR 20 /* after a look that took T, the next one waits for this many T */
@@ -53,7 +55,8 @@ bool gs_again_add(struct gs_again_list *l, pid_t pid, uid_t uid, uint64_t now_ns
 		return true;
 	for (size_t i = 0; i < l->n; i++)
 		own += l->all[i].uid == uid;
-	if (l->n == GS_AGAIN_PROCESSES || (uid && own >= GS_AGAIN_SHARE))
+	if ((uid && own >= GS_USER_MAY_AGAIN) ||
+	    !gs_share_allows(uid, own, l->n, GS_AGAIN_PROCESSES))
 		return false;
 	l->all[l->n] = (struct gs_again_process){ .pid = pid, .uid = uid };
 	gs_again_put_off(&l->all[l->n++].again, now_ns);

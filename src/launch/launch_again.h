@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #define GS_AGAIN_PROCESSES 256
-#define GS_AGAIN_SHARE (GS_AGAIN_PROCESSES / 8) /* processes of one user other than root */
 
 /* True if an operation that failed with -errno @r may later succeed without anybody's action. */
 bool gs_again_passes(int r);

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "basic/share.h"
+#include "basic/user_limits.h"
 #include "launch/launch_again.h"
 
 #define S 1000000000ull
@@ -61,7 +63,7 @@ static void test_bounded_time(void **state)
 	uint64_t now = S, spent = 0;
 
 	(void)state;
-	for (pid_t pid = 1; pid <= GS_AGAIN_SHARE; pid++)
+	for (pid_t pid = 1; pid <= GS_USER_MAY_AGAIN; pid++)
 		assert_true(gs_again_add(&l, pid, USER, 0));
 	while (now < 60 * S) {
 		if (!gs_again_next(&l, now)) {
@@ -81,7 +83,7 @@ static void test_shares(void **state)
 	pid_t pid = 1;
 
 	(void)state;
-	for (int i = 0; i < GS_AGAIN_SHARE; i++)
+	for (int i = 0; i < GS_USER_MAY_AGAIN; i++)
 		assert_true(gs_again_add(&l, pid++, USER, 0));
 	assert_false(gs_again_add(&l, pid, USER, 0));
 	assert_true(gs_again_add(&l, 1, USER, 0)); /* it is on the list already */
@@ -89,16 +91,33 @@ static void test_shares(void **state)
 		assert_true(gs_again_add(&l, pid++, 0, 0));
 	assert_false(gs_again_add(&l, pid, 0, 0));
 	gs_again_drop(&l, 1);
-	assert_true(gs_again_add(&l, pid, USER, 0));
+	assert_false(gs_again_add(&l, pid, USER, 0)); /* root has all the others */
+	assert_true(gs_again_add(&l, pid, 0, 0));
+}
+
+static void test_many_users(void **state)
+{
+	struct gs_again_list l = { 0 };
+	pid_t pid = 1;
+
+	(void)state;
+	for (uid_t uid = USER; uid < USER + 9; uid++) {
+		size_t n = l.n;
+
+		while (gs_again_add(&l, pid, uid, 0))
+			pid++;
+		assert_true(l.n > n);
+	}
+	for (int i = 0; i < GS_AGAIN_PROCESSES / GS_SHARE_OF_ROOT; i++)
+		assert_true(gs_again_add(&l, pid++, 0, 0));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_rarer_and_rarer),
-		cmocka_unit_test(test_bounded_time),
-		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_reasons),      cmocka_unit_test(test_rarer_and_rarer),
+		cmocka_unit_test(test_bounded_time), cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_many_users),
 	};
 
 	return cmocka_run_group_tests_name("launch_again", tests, NULL, NULL);
