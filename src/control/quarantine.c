@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "rm/xid.h"
 
@@ -35,23 +36,53 @@ static void forget(struct gs_quarantines *q, uint64_t now)
 			i++;
 }
 
-/* A user with too many programs gives up the one that ends first; NULL: there is no place. */
+static unsigned int count_of(const struct gs_quarantines *q, uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		n += q->all[i].program.uid == uid;
+	return n;
+}
+
+/* Returns the user with most programs that may lose one to @uid. */
+static uid_t richest(const struct gs_quarantines *q, uid_t uid)
+{
+	unsigned int most = count_of(q, uid);
+	uid_t ret = uid;
+
+	for (size_t i = 0; i < q->n; i++) {
+		uid_t of = q->all[i].program.uid;
+		unsigned int n = of == ret ? 0 : count_of(q, of);
+
+		if (n > most && (!uid || gs_share_yields(of, n, GS_QUARANTINE_MAX))) {
+			most = n;
+			ret = of;
+		}
+	}
+	return ret;
+}
+
+/*
+ * A user with too many programs gives up the one that ends first. If there is no place, the user
+ * with most does. NULL: nobody has one to give up.
+ */
 static struct gs_quarantine *place_for(struct gs_quarantines *q, uid_t uid)
 {
 	struct gs_quarantine *first = NULL;
-	unsigned int own = 0;
+	unsigned int own = count_of(q, uid);
+	bool full = own >= GS_USER_MAY_QUARANTINE;
 
+	if (!full && gs_share_allows(uid, own, q->n, GS_QUARANTINE_MAX))
+		return &q->all[q->n++];
+	if (!full)
+		uid = richest(q, uid);
 	for (size_t i = 0; i < q->n; i++) {
 		struct gs_quarantine *o = &q->all[i];
 
-		if (o->program.uid != uid)
-			continue;
-		own++;
-		if (!first || o->until_ns < first->until_ns)
+		if (o->program.uid == uid && (!first || o->until_ns < first->until_ns))
 			first = o;
 	}
-	if (own < GS_USER_MAY_QUARANTINE && q->n < GS_QUARANTINE_MAX)
-		return &q->all[q->n++];
 	return first;
 }
 

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "control/quarantine.h"
 
@@ -120,17 +121,34 @@ static void each_time_lasts_twice_as_long(void **state)
 	assert_int_equal(v.quarantine->times, 1);
 }
 
+static unsigned int count_of(uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < q.n; i++)
+		n += q.all[i].program.uid == uid;
+	return n;
+}
+
 static void users_keep_places_from_each_other(void **state)
 {
-	for (unsigned int u = 0; u < 9; u++)
+	for (unsigned int u = 0; u <= 20; u++)
 		for (unsigned int i = 0; i < GS_USER_MAY_QUARANTINE; i++) {
 			char exe[16];
 
 			snprintf(exe, sizeof(exe), "/%u", i);
-			report(8, 1000 + u, exe, true);
-			assert_int_equal(v.left, u == 8);
+			now++;
+			report(8, u ? 1000 + u : 0, exe, true);
+			assert_true(!v.left && inside(u ? 1000 + u : 0, exe));
 		}
-	assert_int_equal(q.n, GS_QUARANTINE_MAX);
+	for (unsigned int u = 1; u <= 20; u++)
+		assert_true(count_of(1000 + u) >= 8);
+	assert_true(count_of(0) >= GS_QUARANTINE_MAX / GS_SHARE_OF_ROOT);
+	assert_int_equal(q.n, GS_QUARANTINE_MAX - GS_QUARANTINE_MAX / GS_SHARE_OF_ROOT);
+	report(8, 0, "/root", true); /* still a place for root */
+	assert_true(inside(0, "/root"));
+	report(8, 3000, "/late", true);
+	assert_true(inside(3000, "/late"));
 }
 
 static void two_users_within_ten_minutes_end_the_policy(void **state)
