@@ -5,6 +5,7 @@
 #include <utlist.h>
 
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 
 static void drop_start(struct gs_starts *s, struct gs_start *o)
@@ -19,21 +20,56 @@ static bool is_old(const struct gs_start *o, uint64_t now_ns)
 	return now_ns - o->ns >= GS_STARTS_S * NS_PER_S;
 }
 
-/* Makes room: drops the user's oldest if the user has enough, else the oldest if there are enough. */
-static void make_room(struct gs_starts *s, uid_t uid)
+static unsigned int count_of(const struct gs_starts *s, uid_t uid)
 {
-	struct gs_start *o, *own = NULL;
-	unsigned int n = 0, of_user = 0;
+	const struct gs_start *o;
+	unsigned int n = 0;
+
+	DL_FOREACH(s->all, o)
+		n += o->uid == uid;
+	return n;
+}
+
+/* Returns the user with most starts that may lose one to @uid. */
+static uid_t richest(const struct gs_starts *s, uid_t uid)
+{
+	unsigned int n, most = 0;
+	const struct gs_start *o;
+	uid_t ret = uid;
 
 	DL_FOREACH(s->all, o) {
-		n++;
-		of_user += o->uid == uid;
-		own = own || o->uid != uid ? own : o;
+		n = count_of(s, o->uid);
+		if (n > most && (!uid || gs_share_yields(o->uid, n, GS_STARTS))) {
+			most = n;
+			ret = o->uid;
+		}
 	}
-	if (of_user >= GS_USER_MAY_STARTS)
-		drop_start(s, own);
-	else if (n >= GS_STARTS)
-		drop_start(s, s->all);
+	return ret;
+}
+
+static void drop_oldest(struct gs_starts *s, uid_t uid)
+{
+	struct gs_start *o, *next;
+
+	DL_FOREACH_SAFE(s->all, o, next) {
+		if (o->uid != uid)
+			continue;
+		drop_start(s, o);
+		return;
+	}
+}
+
+/* Drops the oldest start of @uid if it has enough of them, or else of the user with most. */
+static void make_room(struct gs_starts *s, uid_t uid)
+{
+	unsigned int n = 0, own = count_of(s, uid);
+	const struct gs_start *o;
+
+	DL_COUNT(s->all, o, n);
+	if (own >= GS_USER_MAY_STARTS)
+		drop_oldest(s, uid);
+	else if (!gs_share_allows(uid, own, n, GS_STARTS))
+		drop_oldest(s, richest(s, uid));
 }
 
 void gs_starts_add(struct gs_starts *s, struct gs_process *p, const struct gs_start *start)

@@ -28,7 +28,7 @@ struct gs_start {
 	bool share; /* it was told to run in its user's shared server */
 };
 
-/* The last GS_STARTS starts of all users, a part of them of one; the oldest comes first. */
+/* The last starts, GS_STARTS at most, shared out among users; the oldest comes first. */
 struct gs_starts {
 	struct gs_start *all;
 };

@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "gpusched/abi.h"
 #include "means/beside.h"
@@ -205,7 +206,29 @@ static void a_user_has_few_starts(void **state)
 	n = 0;
 	for (unsigned int i = 0; i <= 2 * GS_STARTS; i++)
 		n += all[i].of[GS_PROCESS_START] != NULL;
-	assert_int_equal(n, GS_STARTS);
+	assert_int_equal(n, GS_STARTS - GS_STARTS / GS_SHARE_OF_ROOT);
+	gs_starts_done(&s);
+}
+
+/* Users with many starts push out each other's, and not those of who has one. */
+static void starts_are_dropped_of_who_has_most(void **state)
+{
+	static struct gs_process all[512];
+	struct gs_starts s = { 0 };
+	struct gs_start one = { .ns = NS_PER_S, .uid = 7, .role = GS_ROLE_LC };
+	unsigned int n = 0;
+
+	gs_starts_add(&s, &all[n++], &one);
+	for (one.uid = 100; one.uid < 130; one.uid++)
+		for (unsigned int i = 0; i < GS_USER_MAY_STARTS; i++)
+			gs_starts_add(&s, &all[n++], &one);
+	one.uid = 0;
+	gs_starts_add(&s, &all[n++], &one);
+	for (one.uid = 200; one.uid < 220; one.uid++)
+		gs_starts_add(&s, &all[n++], &one);
+	for (uid_t uid = 0; uid < 220; uid++)
+		assert_int_equal(gs_starts_has(&s, uid, GS_ROLE_LC, false, 2 * NS_PER_S),
+				 !uid || uid == 7 || (uid >= 100 && uid < 130) || uid >= 200);
 	gs_starts_done(&s);
 }
 
@@ -530,6 +553,7 @@ int main(void)
 		cmocka_unit_test(the_agent_tells_how_a_service_works),
 		cmocka_unit_test(a_start_counts_while_its_process_lives),
 		cmocka_unit_test(a_user_has_few_starts),
+		cmocka_unit_test(starts_are_dropped_of_who_has_most),
 		cmocka_unit_test(graphs_are_not_forgotten_at_once),
 		cmocka_unit_test(lc_joins_a_server_that_runs),
 		cmocka_unit_test(many_turns_are_held),
