@@ -26,6 +26,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 #include "launch/launch.bpf.h"
 #include "launch/launch_again.h"
@@ -158,7 +159,8 @@ static bool has_share(const struct gs_launches *l, uid_t uid)
 
 	for (size_t i = 0; i < l->nlibs; i++)
 		n += l->libs[i]->uid == uid;
-	return uid && n >= GS_USER_MAY_LIBRARIES;
+	return (uid && n >= GS_USER_MAY_LIBRARIES) ||
+	       !gs_share_allows(uid, n, l->nlibs, GS_MAX_LAUNCH_LIBS);
 }
 
 /*

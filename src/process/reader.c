@@ -26,6 +26,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/user_limits.h"
 
 #define MAX_READERS 8 /* the first one reads only about root's processes */
@@ -271,7 +272,8 @@ static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool ag
 		n++;
 		own += w->account == account;
 	}
-	if (n >= MAX_WAITING || own >= GS_USER_MAY_READS)
+	if (own >= GS_USER_MAY_READS ||
+	    !gs_share_allows(is_roots(account) ? 0 : (uid_t)account, own, n, MAX_WAITING))
 		return false;
 	w = malloc(sizeof(*w));
 	if (!w)

@@ -34,4 +34,8 @@ strays() { # reads code, prints definitions of limits by user
 }
 is "$(echo '#define MAX_THINGS_USER 8' | strays | wc -l)" 1 "a limit by user elsewhere would be found"
 is "$(tree_files | grep -E '^src/.*\.[ch]$' | xargs cat | strays)" "" "limits by user are in src/basic/user_limits.h alone"
+bad=$(for store in WATCHERS READS ORPHANS POOLS SAVED QUARANTINE MEASURED STARTS ALERTS LIBRARIES AGAIN; do
+	grep -rl --include='*.c' "GS_USER_MAY_$store\b" src | xargs -r grep -lE 'gs_share(_allows|s_take)\(' | grep -q . || echo "$store"
+done)
+is "$bad" "" "stores with a limit by user leave places to late users, and to root (src/basic/share.h)"
 done_testing
