@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "basic/json_sheet.h"
 #include "control/control.h"
 #include "control/harm_priv.h"
@@ -82,9 +83,49 @@ static void count(struct gs_harm *h, int gpu, uint32_t xid)
 		gs_count(h->ctl->hub, GS_SVC_XIDS_LEFT);
 }
 
-static struct gs_harm_told *note(struct gs_harm *h, const struct gs_harm_told *told)
+/* True if `status` shows the report. */
+static bool is_told(const struct gs_harm_told *t, uint64_t now)
 {
-	struct gs_harm_told *oldest = &h->told[0];
+	return t->times && now - t->ns < dilated(TOLD_NS) && !gs_xid_is_own(t->xid.number);
+}
+
+static unsigned int count_of(const struct gs_harm *h, uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < HARM_TOLD; i++)
+		n += h->told[i].times && h->told[i].uid == uid;
+	return n;
+}
+
+/*
+ * The note that the next one replaces: one that `status` does not show, if there is any; of these
+ * the oldest of the user who has most. Notes without an owner count as root's.
+ */
+static struct gs_harm_told *note_to_replace(struct gs_harm *h, uid_t uid, uint64_t now)
+{
+	struct gs_harm_told *ret = NULL;
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < HARM_TOLD; i++) {
+		struct gs_harm_told *o = &h->told[i];
+		bool told = is_told(o, now), was = ret && is_told(ret, now);
+		unsigned int n = o->times ? count_of(h, o->uid) : HARM_TOLD;
+
+		if (told && uid && !gs_share_yields(o->uid, n, HARM_TOLD))
+			continue;
+		if (!ret || (was && !told) ||
+		    (was == told && (n > most || (n == most && o->ns < ret->ns)))) {
+			ret = o;
+			most = n;
+		}
+	}
+	return ret;
+}
+
+struct gs_harm_told *harm_note(struct gs_harm *h, const struct gs_harm_told *told)
+{
+	struct gs_harm_told *ret;
 
 	for (size_t i = 0; i < HARM_TOLD; i++) {
 		struct gs_harm_told *o = &h->told[i];
@@ -97,11 +138,10 @@ static struct gs_harm_told *note(struct gs_harm *h, const struct gs_harm_told *t
 			o->ended_policy |= told->ended_policy;
 			return o;
 		}
-		if (o->ns < oldest->ns)
-			oldest = o;
 	}
-	*oldest = *told;
-	return oldest;
+	ret = note_to_replace(h, told->uid, told->ns);
+	*ret = *told;
+	return ret;
 }
 
 static json_t *event_of(const struct gs_harm *h, const struct gs_harm_told *t)
@@ -232,7 +272,7 @@ static void on_record(const char *record, size_t n, void *user)
 			    told.ns, &v);
 	told.rpcs = v.rpcs;
 	told.ended_policy = v.ends_policy && h->ctl->hub->policy;
-	if (note(h, &told)->times == 1 || v.quarantine || told.ended_policy) {
+	if (harm_note(h, &told)->times == 1 || v.quarantine || told.ended_policy) {
 		log_report(&told);
 		gs_observers_say(&h->ctl->hub->observers, event_of(h, &told),
 				 told.owned ? told.uid : GS_NOBODY);
@@ -337,8 +377,7 @@ void gs_harm_each(const struct gs_control *ctl,
 	uint64_t now = gs_now_ns();
 
 	for (size_t i = 0; h && i < HARM_TOLD; i++)
-		if (h->told[i].times && now - h->told[i].ns < dilated(TOLD_NS) &&
-		    !gs_xid_is_own(h->told[i].xid.number))
+		if (is_told(&h->told[i], now))
 			fn(&h->told[i], user);
 }
 

@@ -50,6 +50,9 @@ struct gs_harm {
 	uint64_t looked_ns;
 };
 
+/* Notes the report, or counts it in the one that is like it. Returns the note. */
+struct gs_harm_told *harm_note(struct gs_harm *h, const struct gs_harm_told *told);
+
 struct harm_tsg *harm_tsg_find(const struct gs_harm *h, uint64_t id);
 /* Finds or makes the entry; NULL: the record is gone, or there is no memory. */
 struct harm_tsg *harm_tsg_get(struct gs_harm *h, const struct gpusched_key *key, uint64_t id);
