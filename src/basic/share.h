@@ -20,7 +20,7 @@
  * as there is one.
  */
 bool gs_share_allows(uid_t uid, uint64_t own, uint64_t all, uint64_t max);
-/* True if @uid, who has @own of @max, may lose one to another user: root keeps its sixteenth. */
+/* True if @uid, with @own of @max, may lose one to another user. Root keeps its sixteenth. */
 bool gs_share_yields(uid_t uid, uint64_t own, uint64_t max);
 
 struct gs_share_user;

@@ -9,7 +9,10 @@
 #include "figures/unread.h"
 #include "figures/verdict.h"
 
-/* Most records that one look reads: it runs once a second while a GPU is idle. */
+/*
+ * Most records that one look reads, shared out among users: it runs once a second while a GPU is
+ * idle.
+ */
 #define LOOKED_MAX 256u
 
 /* When the policy began to keep the TSG off the GPU; 0: it does not. */
@@ -80,7 +83,7 @@ static bool may_be_off(const struct kept *k)
 void gs_kept_off_look(const struct gs_figures *fig, size_t gpu, struct gs_findings *ret)
 {
 	struct gs_kept_off off = { 0 };
-	unsigned int looked = 0;
+	struct gs_shares looked = { 0 };
 	struct gs_account_gpu a;
 
 	if (!fig->hub->policy)
@@ -88,14 +91,16 @@ void gs_kept_off_look(const struct gs_figures *fig, size_t gpu, struct gs_findin
 	gs_unread_gpu(fig->hub, gpu, &a);
 	if (!a.idle_ns)
 		return;
-	for (const struct kept *k = fig->ledger->all; k && looked < LOOKED_MAX; k = k->hh.next) {
+	for (const struct kept *k = fig->ledger->all; k && looked.all < LOOKED_MAX;
+	     k = k->hh.next) {
 		struct gpusched_tsg rec;
 
-		if (!may_be_off(k) || k->who.gpu != fig->hub->gpus[gpu].index)
+		if (!may_be_off(k) || k->who.gpu != fig->hub->gpus[gpu].index ||
+		    !gs_shares_take(&looked, k->who.uid, LOOKED_MAX))
 			continue;
-		looked++;
 		if (!gs_table_get(fig->hub->table, &k->key, &rec) && rec.task.id == k->id)
 			gs_kept_off_take(&off, fig, &rec);
 	}
+	gs_shares_done(&looked);
 	gs_kept_off_judge(&off, fig, gpu, ret);
 }
