@@ -134,7 +134,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 GPUSCHED_INLINE void let_run(struct gpusched_task *t)
 {
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
-	if (t->is.runnable && gpusched_hold_state(t) != GPUSCHED_HOLD_HELD)
+	if (!gpusched_is_suspended(&t->is) && gpusched_hold_state(t) != GPUSCHED_HOLD_HELD)
 		t->priv[SUSPENDED_SINCE] = 0;
 }
 

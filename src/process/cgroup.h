@@ -37,7 +37,7 @@ uint64_t gs_cgroup_of(pid_t pid);
 /* Fills in the first processes of the cgroup @path, without those below. Returns how many. */
 size_t gs_cgroup_pids(const char *path, pid_t *ret, size_t max);
 
-/* What the process's cgroups allow. */
+/* Limits of the cgroups of a process. */
 struct gs_cgroup_room {
 	bool frozen;
 	uint64_t free_bytes; /* host memory that they may still allocate; UINT64_MAX: no limit */

@@ -63,7 +63,7 @@ without "turns among those that work" 's/w->verdict = WORK_ALWAYS;/(void)0;/' be
 without "rests beside turns" 's/if (s->work.verdict == WORK_RESTS .*/if (0)/' half-idle-beside
 bound='s/else if (now >= s->ended_ns + OFF_MOST_NS .*/else if (0)/'
 without "a bound for those without a turn" "$bound" off-bound off-64
-without "that bound, nor short turns" \
+without "a bound for those without a turn, with long turns" \
 	"$bound"';s/gs_least(w->most \* each, EPOCH_MAX_NS)/w->most * each/;s/, turn_ms \* GS_MS);/, turn_ms * 60 * GS_MS);/' \
 	off-2 off-3 off-8 off-32
 # The engine, not the policy, leaves TSGs outside CILP alone.
