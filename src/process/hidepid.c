@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/parse.h"
+#include "basic/procfs.h"
 #include "process/process.h"
 
 /* Gets the value of a mount option; "": the option is not set. */
@@ -18,9 +19,17 @@ static void option(const char *all, const char *name, char ret[16])
 		snprintf(ret, 16, "%.*s", (int)n, value);
 }
 
+static struct libmnt_table *own_mounts(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/self/mountinfo", gs_procfs());
+	return mnt_new_table_from_file(path);
+}
+
 void gs_hidepid(struct gs_hidepid *ret)
 {
-	struct libmnt_table *all = mnt_new_table_from_file("/proc/self/mountinfo");
+	struct libmnt_table *all = own_mounts();
 	struct libmnt_fs *fs = all ? mnt_table_find_target(all, "/proc", MNT_ITER_BACKWARD) : NULL;
 	const char *options = fs ? mnt_fs_get_fs_options(fs) : NULL;
 	char mode[16], group[16];

@@ -25,7 +25,7 @@ theirs() { # their program, whose files the daemon reads
 theirs || not_ok "the attacker's program is listed"
 cgroup=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/$THEIRS/cgroup)
 files=(/proc/$THEIRS/{status,cgroup,stat,comm,cmdline,maps,uid_map,mountinfo,environ,task,fd,ns}
-	/proc/$THEIRS/task/$THEIRS/{stat,status} /proc/$DAEMON_PID/task/$DAEMON_PID/schedstat /proc/meminfo
+	/proc/$THEIRS/task/$THEIRS/{stat,status} /proc/$DAEMON_PID/task/$DAEMON_PID/schedstat /proc/$DAEMON_PID/mountinfo /proc/meminfo
 	/etc/passwd "$GPUSCHED_SIM/run" "$GPUSCHED_SIM"/run/* "$GPUSCHED_SIM/kmsg" "$cgroup"/{memory.max,memory.current,cgroup.events})
 [ -z "${ONLY:-}" ] || eval "files=($ONLY)"
 watch_loop
