@@ -22,6 +22,7 @@
 #include "basic/user_limits.h"
 #include "classify/classify.h"
 #include "config/config.h"
+#include "hub/limited.h"
 #include "park/on_use.h"
 #include "park/parking.h"
 #include "process/process.h"
@@ -388,6 +389,7 @@ static void root_does_not_wait_until_a_copy_is_overdue(void **state)
 	assert_false(world.pk.busy && world.pk.asked_of == p);
 	sd_event_source_disable_unref(world.pk.aside[0].answers);
 	gs_parking_leave_helper(&world.pk, true); /* the next one, if it could be started */
+	gs_limited_free(&world.hub);
 	drop_helper(ends);
 }
 
