@@ -104,6 +104,7 @@ struct running {
 	const struct daemon_options *options;
 	struct gs_config *config;
 	struct gs_service *s;
+	int procfs; /* what gs_procfs_begin() returned */
 };
 
 static int read_again(void *user, struct gs_config **ret, struct gs_error *err)
@@ -196,6 +197,10 @@ static int serve(struct running *run, sd_event *e, struct gs_error *err)
 		return r;
 	sd_notify(0, "READY=1\nSTATUS=watching");
 	gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
+	if (run->procfs)
+		gs_log(LOG_WARNING,
+		       "no instance of /proc of our own (%s): users can delay its reads",
+		       strerror(-run->procfs));
 	while (!stopping && (r >= 0 || r == -EINTR))
 		r = gs_service_run(run->s, -1);
 	api_free(api);
@@ -279,11 +284,7 @@ int main(int argc, char **argv)
 	if (r)
 		return complain(&err, r);
 	log_open(o.foreground, LOG_INFO);
-	r = gs_procfs_begin();
-	if (r && !o.check_config)
-		gs_log(LOG_WARNING,
-		       "no instance of /proc of our own (%s): users can delay its reads",
-		       strerror(-r));
+	running.procfs = gs_procfs_begin();
 	if (o.guardian) {
 		r = guardian_run(&err);
 		return r ? complain(&err, r) : GS_EXIT_OK;

@@ -9,6 +9,7 @@
 
 #include "basic/completion.h"
 #include "hub/limited.h"
+#include "process/reader.h"
 #include "requests/target.h"
 #include "requests/verb.h"
 
@@ -29,6 +30,11 @@ const struct gs_verb gs_verbs[] = {
 	  { { "name", GS_ARG_TEXT, true, "" }, { "options", GS_ARG_TEXTS, false, "", 0, 4 } } },
 };
 const size_t gs_nverbs = sizeof(gs_verbs) / sizeof(gs_verbs[0]);
+
+int gs_reader_program(pid_t pid, struct gs_program *ret)
+{
+	return -ESRCH;
+}
 
 static const struct gs_verb *find(const char *name)
 {
