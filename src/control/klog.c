@@ -158,7 +158,7 @@ int gs_klog_open(struct gs_klog **ret)
 	return r;
 }
 
-/* Users' watches of the log can keep the thread in a read(). Then it is left behind. */
+/* Users' watches of the log can keep the thread from its end. Then it is left behind. */
 void gs_klog_close(struct gs_klog *k)
 {
 	struct timespec until;

@@ -13,14 +13,20 @@ start_daemon || exit 1
 short() { # COMMAND...: runs a short program, as whom COMMAND says
 	"$@" "$gsload" be --count 200 --warmup 0 --seconds 0 $steady >/dev/null 2>&1
 }
+# beside another program the GPU switches, and its log has each turn
+"$gsload" lc --seconds 0 --period-us 20000 $steady >/dev/null 2>&1 &
+beside=$!
+at_end+=("$beside")
+wait_tsgs "pid:$beside" 4
 short env
 short setpriv --reuid 4711 --regid 4711 --clear-groups
 short "${as_attacker[@]}"
 rows() { # JQ FILTER of the history's rows by process
 	"$gpusched" history --json --since 1d | jq -s "flatten | $1"
 }
-written() { [ "$(rows 'map(select(.pid != null and .gpu_time_ms > 0)) | length')" -ge 3 ]; }
+written() { [ "$(rows "map(select(.pid != null and .pid != $beside and .gpu_time_ms > 0)) | length")" -ge 3 ]; }
 check "three users' programs and their time are in the history" wait_for 30 written
+end_load "$beside"
 stop_daemon
 
 cat >"$scratch/copy.py" <<'END'

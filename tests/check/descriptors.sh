@@ -22,7 +22,8 @@ calls="src/control/agents.c CLEANUP_FD:fd: a page of memory
 src/control/agents.c CLEANUP_FD:fd close(a->fd: the listening socket
 src/control/agents.c close(fd: a page of memory
 src/control/host_watch.c CLEANUP_FD:lock: a lock of the instance
-src/control/klog.c close(k->fd read(k->fd: the kernel's log
+src/control/klog.c close(fd read(k->fd: the kernel's log, in a thread
+src/control/klog.c recv(k->from send(k->to shutdown(k->from shutdown(k->to: a pair of sockets that nobody else has
 src/control/lock.c CLEANUP_FD:fd: a connection to the daemon's own socket
 src/control/lock.c CLEANUP_FD:fd: a lock of the instance
 src/control/waker.c close(ends[0] close(ends[1]: a pair of sockets that nobody else has yet
