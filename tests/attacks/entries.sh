@@ -18,13 +18,13 @@ watch_loop
 pids=()
 for uid in 65532 65533; do
 	as_attacker=(setpriv --reuid $uid --regid $uid --clear-groups)
-	attack_begin entries "$GPUSCHED_SIM/run/api" 2600 "$(size 800 1900)"
+	attack_begin entries "$GPUSCHED_SIM/run/api" 2600 "$(size 560 1900)"
 	pids+=("$ATTACKER")
 done
 entered() { # the sets of all attackers
 	cat "$scratch"/attack.* | sed -n 's/ready //p' | awk '{ n += $1 } END { print n + 0 }'
 }
-check "the connections are in millions of sets" wait_for 90 eval '[ "$(entered)" -ge 4000000 ]'
+check "the connections are in millions of sets" wait_for 90 eval '[ "$(entered)" -ge 2900000 ]'
 for i in 1 2 3 4; do
 	check "root's list is answered" timeout 20 "$gpusched" list pid:$VICTIM
 	sleep 1

@@ -76,7 +76,8 @@ check "the only compute TSG of a process has its launches" wait_for 5 eval '[ "$
 before=$(list_json pid:$off 'map(select(.kind == "compute"))[0].created_ns')
 since=$(list_json pid:$off 'map(select(.kind == "compute"))[0].launches_since_ns')
 ge "$since" "$((before + 1))" "its launches are counted since a time after its start"
-ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "its launch rate is known"
+rate() { list_json "pid:$off" 'map(select(.kind == "compute"))[0].launch_rate_mhz // 0'; }
+check "its launch rate is known" wait_for 10 eval '[ "$(rate)" -ge 100000 ]'
 is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
 	"copy TSGs have no launches"
 like "$("$gpusched" list --wide pid:$off)" 'MODE +LAUNCHES +GPU TIME' "the table has a column for launches"
