@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/json_sheet.h"
+#include "basic/procfs.h"
 #include "lib/handle.h"
 #include "local/agents.h"
 #include "local/instance.h"
@@ -145,8 +146,10 @@ static const struct gs_handle_ops local_ops = {
 /* Chooses what carries out the requests if no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
-	if (!geteuid())
+	if (!geteuid()) {
+		gs_procfs_begin();
 		return instance_new(flags & GS_LOCAL_READ_ONLY, &l->instance, err);
+	}
 	l->agents = agents_are_there();
 	return l->agents ? 0
 			 : gs_fail(err, -EPERM,
