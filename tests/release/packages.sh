@@ -53,7 +53,7 @@ fresh bare sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
 mkdir "$systems/bare/look"
 cp "$debs"/gpusched_*.deb "$systems/bare/look/"
 exits 0 "apt installs gpusched alone" in_system bare sh -c 'cd /look && apt-get install -q -y ./gpusched_*.deb >/look/apt' || done_testing
-like "$(grep "^gpusched watches" "$systems/bare/look/apt")" "Next: sudo gpusched doctor; gpusched status; man gpusched$" \
+like "$(grep "^gpusched watches" "$systems/bare/look/apt" | tr -d "\r")" "Next: sudo gpusched doctor; gpusched status; man gpusched$" \
 	"the installation says what to type next"
 sed -n '/^    sudo build\/gpusched sim shell$/,/^$/{ s/^    //; s/ *#.*//; /./p }' "$top/README.md" |
 	tail -n +2 >"$systems/bare/look/lines"
