@@ -103,16 +103,16 @@ static const struct grant *grant_of(const char *partition)
 static bool take_grant(const char *text)
 {
 	struct grant g = { .weight = 0 };
-	char copy[sizeof(g.partition) + CLASS_LEN + 8], *class, *weight;
+	char copy[sizeof(g.partition) + CLASS_LEN + 8], *name, *weight;
 
-	if (!take_text(text, copy, sizeof(copy)) || !(class = strchr(copy, ':')))
+	if (!take_text(text, copy, sizeof(copy)) || !(name = strchr(copy, ':')))
 		return false;
-	*class ++ = '\0';
-	weight = strchr(class, ':');
+	*name++ = '\0';
+	weight = strchr(name, ':');
 	if (weight)
 		*weight++ = '\0';
-	if (!*copy || !*class || !take_text(copy, g.partition, sizeof(g.partition)) ||
-	    !take_text(class, g.class, sizeof(g.class)) ||
+	if (!*copy || !*name || !take_text(copy, g.partition, sizeof(g.partition)) ||
+	    !take_text(name, g.class, sizeof(g.class)) ||
 	    (weight && (!take_number(weight, WEIGHT_MOST, &g.weight) || !g.weight)))
 		return false;
 	if (grant_of(g.partition))

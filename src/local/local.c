@@ -146,8 +146,12 @@ static const struct gs_handle_ops local_ops = {
 /* Chooses what carries out the requests if no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
+	static bool begun; /* each instance of /proc keeps a descriptor */
+
 	if (!geteuid()) {
-		gs_procfs_begin();
+		if (!begun)
+			gs_procfs_begin();
+		begun = true;
 		return instance_new(flags & GS_LOCAL_READ_ONLY, &l->instance, err);
 	}
 	l->agents = agents_are_there();
