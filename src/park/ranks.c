@@ -50,6 +50,8 @@ int gs_park_ranks_look(struct gs_parked *p, uint64_t now_ns, uint64_t *ret_ns, s
 		*ret_ns = now_ns + AGAIN_NS;
 		return -EAGAIN;
 	}
+	if (p->cgroups.frozen)
+		return gs_fail(err, -ENOTSUP, "its cgroup is frozen");
 	if (p->alone)
 		return 0;
 	r = gs_reader_ranks(p->pid, &ranks);

@@ -586,6 +586,9 @@ static void ranks_are_asked_for_until_known(void **state)
 	unsetenv("WORLD_SIZE");
 	assert_int_equal(gs_park_ranks_look(&forced, 1, &at, &err), 0);
 	assert_true(forced.cgroups_known);
+	forced.cgroups.frozen = true; /* as read late, after the request was taken */
+	assert_int_equal(gs_park_ranks_look(&forced, 1, &at, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "frozen"));
 	assert_int_equal(gs_park_ranks_look(&p, 1, &at, &err), 0);
 	assert_true(p.alone);
 	p = (struct gs_parked){ .pid = INT32_MAX };
